@@ -219,7 +219,8 @@ std::string version_text(const Program& program) {
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
     root.formatter(make_help_formatter(groups_of(program.commands)));
-    root.set_version_flag("-V,--version", version_text(program));
+    const std::string version = version_text(program);
+    root.set_version_flag("-V,--version", version);
     root.require_subcommand(0, 1);
     root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
     root.footer(program.closing);
@@ -233,6 +234,7 @@ struct CommandLine {
           .add("--watch", watch,
                "run again whenever a file that is read changes, and show what is different");
       sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
+      sub->set_version_flag("-V,--version", version)->group("");  // the program's, which its own help names
       for (CLI::Option* option : sub->get_options()) option->default_str(fallback_of(*option));
       sub->footer("Examples:\n" + std::string(info.examples));
       made.emplace(sub, std::move(command));

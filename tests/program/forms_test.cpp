@@ -137,7 +137,8 @@ TEST_F(Forms, NamesWithCommasStandInQuotes) {
 TEST_F(Forms, HelpIsAWordAndFlagsAreShort) {
   EXPECT_EQ(assay("help").out, assay("--help").out);
   EXPECT_EQ(assay("help cover").out, assay("cover --help").out);
-  EXPECT_EQ(assay("-V").out, assay("--version").out);
+  for (const std::string version : {"-V", "model -V", "cover --version", "evaluate absent.onnx -V"})
+    EXPECT_EQ(assay(version).out, assay("--version").out) << version;
   const Outcome unknown = assay("help covr");
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("cover"));

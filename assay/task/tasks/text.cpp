@@ -122,7 +122,7 @@ class Text final : public Task {
   }
 
   // A character holds where a shortest way between the texts keeps it and puts nothing before it (at the end,
-  // nor behind it). It is led by the step that is surest of its symbol.
+  // nor after it). It is led by the step that is surest of its symbol.
   std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
     const std::vector<Written> now = decoded(output);
     std::vector<std::size_t> there;  // of the items, those that the network wrote

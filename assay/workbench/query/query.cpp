@@ -243,10 +243,10 @@ class Answer {
     const int offset = sqlite3_error_offset(database_.handle());
     if (offset >= 0 && static_cast<std::size_t>(offset) <= sql.text().size())
       at = static_cast<std::size_t>(offset);
-    const auto behind = [&](std::string_view prefix) {
+    const auto after = [&](std::string_view prefix) {
       return message.starts_with(prefix) ? message.substr(prefix.size()) : std::string();
     };
-    if (const std::string table = behind("no such table: "); !table.empty()) {
+    if (const std::string table = after("no such table: "); !table.empty()) {
       std::vector<std::string> known = database_.relations();
       known.push_back("behaviours");
       message += did_you_mean(table, known);
