@@ -269,9 +269,9 @@ struct CommandLine {
   const CLI::App* const sub = line.chosen();
   std::string message = message_of(error);
   if (sub != nullptr) {
-    const std::string clash = clash_of(*sub);
-    if (!clash.empty()) message = clash;
-    message += flag_suggestion(words, *sub, arguments);
+    const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    const std::string unknown = extra ? unknown_flag(words, *sub, arguments) : "", clash = clash_of(*sub);
+    if (!unknown.empty() || !clash.empty()) message = unknown.empty() ? clash : unknown;
   } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
     std::vector<std::string> names;
     for (const CLI::App* command : shown_subcommands(line.root)) names.push_back(command->get_name());

@@ -22,6 +22,7 @@
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::attack {
 namespace {
@@ -104,8 +105,8 @@ class Run {
     journal_.emplace(options_.journal, journal_key(session_, *dataset_, spec_, options_));
     for (const AttackedBatch& batch : batches_of(*journal_, candidates_, set_.record_bytes())) take(batch);
     if (summary_.walked > 0)
-      progress.notice(fmt::format("{}: going on from {}, {} records are done", spec_.name,
-                                  options_.journal.string(), summary_.walked));
+      progress.notice(fmt::format("{}: going on from {}, {} done", spec_.name, options_.journal.string(),
+                                  so_many(summary_.walked, "record")));
   }
 
   void take(const AttackedBatch& batch) {

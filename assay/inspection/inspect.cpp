@@ -22,6 +22,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/journal.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/threads.h"
 
 namespace assay::inspection {
@@ -390,8 +391,8 @@ class Pass {
       pass_on_condition();
       journal.refuse(error.what());
     }
-    progress_.notice(
-        fmt::format("going on from {}: {} records are done", journal.path().string(), state_->records_read));
+    progress_.notice(fmt::format("going on from {}: {} done", journal.path().string(),
+                                 so_many(state_->records_read, "record")));
   }
 
   // The pass

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -135,8 +136,8 @@ void tell_gaps(report::Document& document, const Dataset& data, std::span<const 
     document.warnings.push_back(one_value(data, name));
   for (const Group& group : all) {
     if (group.is.size() == 1 && group.is[0].second == groups::missing)
-      document.notices.push_back(fmt::format("'{}' is not known of {} of {} records: the group {}",
-                                             group.is[0].first, group.records.size(), data.size(),
+      document.notices.push_back(fmt::format("'{}' is not known of {} of {}: the group {}", group.is[0].first,
+                                             group.records.size(), so_many(data.size(), "record"),
                                              group.name()));
   }
 }

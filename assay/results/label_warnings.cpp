@@ -10,6 +10,7 @@
 #include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/results/document.h"
 #include "assay/results/warnings.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -87,9 +88,9 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
   if (accuracy && data.has_labels() && is_low(*accuracy, class_count(session))) {
     if (const auto cause = likely_cause(session, data, {.expected = 1}, most))
       return {{cause->of_labels ? "class-order" : "preparation",
-               fmt::format("of {} records {} are classified correctly, and {} after one change: {}",
-                           cause->records, report::percent(cause->now), report::percent(cause->then),
-                           cause->remedy),
+               fmt::format("of {} {} are classified correctly, and {} after one change: {}",
+                           so_many(cause->records, "record"), report::percent(cause->now),
+                           report::percent(cause->then), cause->remedy),
                cause->of_labels ? "labels or class folders are not numbered as when the network was trained"
                                 : "the records are not prepared as when the network was trained"}};
     return {};
@@ -98,10 +99,10 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
   if (!cause) return {};
   const std::string what =
       data.has_labels()
-          ? fmt::format("classifies {} of {} records correctly, and {} of the same",
-                        report::percent(cause->now), cause->records, report::percent(cause->then))
-          : fmt::format("gives {} of {} records the same answer when they are", report::percent(cause->then),
-                        cause->records);
+          ? fmt::format("classifies {} of {} correctly, and {} of the same", report::percent(cause->now),
+                        so_many(cause->records, "record"), report::percent(cause->then))
+          : fmt::format("gives {} of {} the same answer when they are", report::percent(cause->then),
+                        so_many(cause->records, "record"));
   return {{"preparation", fmt::format("inputs reach 255, and the network {} divided by 255", what),
            "the network was trained on inputs from 0 to 1 (scale=1/255), so activations are 255 times as "
            "large as they should be, whatever the accuracy"}};

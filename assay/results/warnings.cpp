@@ -135,10 +135,6 @@ void add_singular(std::vector<Warning>& warnings, const std::string& name,
        "more records, a narrower layer, or leave neurons out with variance="});
 }
 
-std::string record_count(std::size_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "record" : "records");
-}
-
 double magnitude(const coverage::InputSummary& inputs) {
   return std::max(std::abs(inputs.low), std::abs(inputs.high));
 }
@@ -283,10 +279,11 @@ std::vector<Warning> data_warnings(const coverage::Profile& profile, const cover
                         "the test set is the training set: coverage says nothing about new records",
                         "the same spec is given for both"});
   } else if (seen.in_training > 0) {
-    warnings.push_back({"overlap",
-                        fmt::format("{} of the test set {} also in the training set",
-                                    record_count(seen.in_training), seen.in_training == 1 ? "is" : "are"),
-                        "the sets were cut from one carelessly, or contain duplicates"});
+    warnings.push_back(
+        {"overlap",
+         fmt::format("{} of the test set {} also in the training set", so_many(seen.in_training, "record"),
+                     seen.in_training == 1 ? "is" : "are"),
+         "the sets were cut from one carelessly, or contain duplicates"});
   }
   if (auto warning = scale_warning(profile.inputs, seen.inputs)) warnings.push_back(*std::move(warning));
   return warnings;
@@ -300,7 +297,7 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
         {"no-record-used",
          fmt::format("none of {} counts: importance is summed over records that are classified "
                      "correctly",
-                     record_count(importance.records)),
+                     so_many(importance.records, "record")),
          "labels or preprocessing are not those of training"});
   for (const relevance::LayerImportance& layer : importance.layers) {
     if (importance.used == 0) break;
@@ -331,7 +328,7 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
 Warning non_finite_records(std::size_t count, std::size_t records, const std::vector<std::string>& ids,
                            const std::string& effect) {
   return {"non-finite",
-          fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, record_count(records),
+          fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, so_many(records, "record"),
                       count == 1 ? "gives" : "give", effect, joined(ids)),
           "the records hold such values, or a number that is no category of a OneHotEncoder, or weights of "
           "the network overflow"};

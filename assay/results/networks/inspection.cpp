@@ -15,6 +15,7 @@
 #include "assay/data/files/image.h"
 #include "assay/data/summary.h"
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 #include "assay/support/text/unit_numbers.h"
 
@@ -259,8 +260,8 @@ report::Table status_table(const Inspection& inspection) {
 
 std::string progress_of(const Inspection& inspection) {
   return inspection.records_read < inspection.records
-             ? fmt::format("{} of {} records read", inspection.records_read, inspection.records)
-             : fmt::format("all {} records read", inspection.records);
+             ? fmt::format("{} of {} read", inspection.records_read, so_many(inspection.records, "record"))
+             : fmt::format("all {} read", so_many(inspection.records, "record"));
 }
 
 std::string headline_of(const Inspection& inspection, const std::string& subject,
@@ -271,8 +272,8 @@ std::string headline_of(const Inspection& inspection, const std::string& subject
     if (groups.insert({pair.model, pair.group}).second) units += pair.units;
   }
   const std::size_t asked = inspection.hypotheses.size();
-  const std::string what = fmt::format("{} {}, {} {}, {}", units, units == 1 ? "unit" : "units", asked,
-                                       asked == 1 ? "hypothesis" : "hypotheses", progress_of(inspection));
+  const std::string what = fmt::format("{}, {}, {}", so_many(units, "unit"),
+                                       so_many(asked, "hypothesis", "hypotheses"), progress_of(inspection));
   const auto of_first = [&](const ScoreRow* row) { return row->measure == inspection.measures.at(0); };
   const ScoreRow* top = nullptr;
   for (const ScoreRow* row : best) {

@@ -10,6 +10,7 @@
 #include "assay/results/document.h"
 #include "assay/results/networks/text_map.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -195,9 +196,10 @@ report::Document document_of(const inspection::Ablation& found, const inspection
   const AblatedHead& most =
       *std::ranges::max_element(found.heads, {}, [](const AblatedHead& head) { return head.effect.share; });
   report::Document document;
-  document.headline = fmt::format("{}: without {} the lead of decisions is {} less, over {} of {} records",
-                                  network.name(), site_in_words(most.effect.site),
-                                  report::percent(most.effect.share), found.counted, found.records);
+  document.headline =
+      fmt::format("{}: without {} the lead of decisions is {} less, over {} of {}", network.name(),
+                  site_in_words(most.effect.site), report::percent(most.effect.share), found.counted,
+                  so_many(found.records, "record"));
   document.facts = {
       count_fact("records", "records", found.records),
       count_fact("with_scores", "of them with finite scores", found.counted),

@@ -7,6 +7,7 @@
 
 #include "assay/report/percent.h"
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -158,10 +159,9 @@ void add_definitions(report::Document& document, const Findings& found) {
 
 std::string headline_of(const Findings& found, const Graph& network, const Dataset& test) {
   std::string text = fmt::format(
-      "{} on {}: {} of {} records fail; at {:g} % confidence at most {} fail in operation like "
-      "the test",
-      network.name(), test.describe(), found.failures, found.records, 100 * found.confidence,
-      report::percent_at_most(found.upper));
+      "{} on {}: wrong on {} of {}; at {:g} % confidence at most {} fail in operation like the test",
+      network.name(), test.describe(), found.failures, so_many(found.records, "record"),
+      100 * found.confidence, report::percent_at_most(found.upper));
   for (const Findings::Profile& one : found.profiles)
     text += fmt::format(", {} with the declared shares of {}", report::percent_at_most(one.bound.upper),
                         one.characteristic);
