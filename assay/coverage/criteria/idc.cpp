@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
+#include "assay/coverage/criteria/same_criterion.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/numbers/exact_count.h"
 
@@ -226,8 +227,7 @@ Json Idc::save() const {
 }
 
 void Idc::load(const Json& state) {
-  if (!state.is_array() || state.size() != layers_.size())
-    throw std::runtime_error(spec_ + ": it has other layers than its profile");
+  require_layers(state, layers_.size(), spec_);
   const auto steps = [&](const Json& json, std::size_t count) {
     if (json.size() != count)
       throw std::runtime_error(spec_ + ": a combination has the wrong number of neurons");
