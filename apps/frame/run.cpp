@@ -218,7 +218,8 @@ std::string version_text(const Program& program) {
 // The program's command line: its commands, and those of the frame.
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
-    root.formatter(make_help_formatter(groups_of(program.commands)));
+    root.formatter(
+        make_help_formatter(groups_of(program.commands), is_terminal(STDOUT_FILENO) ? terminal_width() : 0));
     const std::string version = version_text(program);
     root.set_version_flag("-V,--version", version);
     root.require_subcommand(0, 1);
