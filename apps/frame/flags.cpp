@@ -142,7 +142,7 @@ std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> 
 
 std::vector<const CLI::Option*> Flags::all(std::size_t skipped) const {
   std::vector<const CLI::Option*> options = std::as_const(app_).get_options();
-  options.erase(options.begin(), options.begin() + static_cast<std::ptrdiff_t>(skipped));
+  options.erase(options.begin(), options.begin() + skipped);
   return options;
 }
 

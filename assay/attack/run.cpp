@@ -82,8 +82,7 @@ class Run {
     if (!options_.journal.empty() && ranks().first()) go_on(progress);
     broadcast(summary_.walked);
     try {
-      search_all({candidates_.begin() + static_cast<std::ptrdiff_t>(summary_.walked), candidates_.end()},
-                 progress);
+      search_all({candidates_.begin() + summary_.walked, candidates_.end()}, progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::interrupted || !journal_) throw;
       fail(Fault::interrupted, "{}; the same command goes on from {}", error.message(),

@@ -221,7 +221,7 @@ class Pass {
       const std::size_t positions = element_count(map(g).positions);
       std::size_t rows = positions;
       for (const Shape& shape : annotations_.positions())
-        rows = std::max(rows, static_cast<std::size_t>(element_count(shape)));
+        rows = std::max<std::size_t>(rows, element_count(shape));
       numbers += (positions + rows) * map(g).units.size() + rows * annotations_.hypotheses().size();
     }
     return std::clamp<std::size_t>(block_budget / numbers, 1, std::max<std::size_t>(options_.block, 1));
@@ -369,7 +369,7 @@ class Pass {
     Shape extent(shape);
     std::vector<Centres> centres;
     if (spatial && record.size() >= axes) {
-      extent.assign(record.end() - static_cast<std::ptrdiff_t>(axes), record.end());
+      extent.assign(record.end() - axes, record.end());
       // Sequences of vectors lie along the first axis.
       if (axes == 1 && record.size() == 2 && extent[0] != shape[0] && record[0] == shape[0])
         extent = {record[0]};
@@ -434,9 +434,7 @@ class Pass {
     std::size_t place = from;
     while (place < end_) {
       const std::size_t block_end = std::min(end_, place + std::max<std::size_t>(options_.block, 1));
-      BatchReader reader(dataset_, chunk_,
-                         {order_.begin() + static_cast<std::ptrdiff_t>(place),
-                          order_.begin() + static_cast<std::ptrdiff_t>(block_end)});
+      BatchReader reader(dataset_, chunk_, {order_.begin() + place, order_.begin() + block_end});
       while (std::optional<Batch> batch = reader.next()) {
         const std::size_t count = batch->indices.size();
         const bool known = place == 0 && first.size() >= count;
@@ -543,10 +541,8 @@ class Pass {
       rows.padding += kept[row] == 2, rows.not_finite += kept[row] == 0;
       if (kept[row] != 1) continue;
       if (to != row) {
-        std::copy_n(rows.units.begin() + static_cast<std::ptrdiff_t>(row * width), width,
-                    rows.units.begin() + static_cast<std::ptrdiff_t>(to * width));
-        std::copy_n(rows.behaviours.begin() + static_cast<std::ptrdiff_t>(row * columns), columns,
-                    rows.behaviours.begin() + static_cast<std::ptrdiff_t>(to * columns));
+        std::copy_n(rows.units.begin() + row * width, width, rows.units.begin() + to * width);
+        std::copy_n(rows.behaviours.begin() + row * columns, columns, rows.behaviours.begin() + to * columns);
       }
       rows.records.push_back(document_[chunk.batch.indices[row / per_record]]);
       if (has_tokens)

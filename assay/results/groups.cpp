@@ -115,8 +115,7 @@ void tell_worst(report::Document& document, std::span<const Group> all, const Fi
 
 // All of its cells are equal: to one value, or empty.
 report::Warning one_value(const Dataset& data, const std::string& name) {
-  const auto which = static_cast<std::size_t>(std::ranges::find(data.characteristics(), name) -
-                                              data.characteristics().begin());
+  const std::size_t which = std::ranges::find(data.characteristics(), name) - data.characteristics().begin();
   if (data.size() > 0 && data.characteristic(which, 0).empty())
     return {"one-value",
             fmt::format("characteristic '{}' has no value in any of {} records, so there are no groups to "
@@ -155,7 +154,7 @@ void append_rows(report::Table& table, const report::Table& more) {
   for (const std::vector<report::Cell>& row : more.rows) {
     std::vector<report::Cell> cells(table.columns.size());
     for (std::size_t c = 0; c < row.size(); ++c)
-      cells[static_cast<std::size_t>(column(more.columns[c].id) - table.columns.begin())] = row[c];
+      cells[column(more.columns[c].id) - table.columns.begin()] = row[c];
     table.rows.push_back(std::move(cells));
   }
 }

@@ -230,7 +230,7 @@ std::vector<Warning> influence_warnings(const Session& session, const Dataset* d
 
 std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {
   constexpr double margin = 1.5;
-  if (classes < 3 || accuracy > margin / static_cast<double>(classes)) return {};
+  if (classes < 3 || accuracy > margin / classes) return {};
   return {{"chance",
            fmt::format("an accuracy of {} is about that of guessing among {} classes",
                        report::percent(accuracy), classes),

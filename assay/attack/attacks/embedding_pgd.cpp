@@ -54,8 +54,7 @@ class EmbeddingPgd final : public TokenAttack {
 
   static void advance(const Array& rows, const Array& gradient, const std::vector<TokenSearch>& records,
                       double length) {
-    const auto positions = static_cast<std::size_t>(rows.size(1)),
-               width = static_cast<std::size_t>(rows.size(2));
+    const std::size_t positions = rows.size(1), width = rows.size(2);
     for (std::size_t r = 0; r < records.size(); ++r) {
       for (const std::size_t position : records[r].positions) {
         const float* const step = gradient.elements<float>() + (r * positions + position) * width;
@@ -85,7 +84,7 @@ class EmbeddingPgd final : public TokenAttack {
     record.tokens = original;
     record.changed.clear();
     for (const std::size_t position : order) {
-      const auto choice = static_cast<std::size_t>(nearest.elements<std::int64_t>()[position]);
+      const std::size_t choice = nearest.elements<std::int64_t>()[position];
       if (!record.may_change(position) || space.choices()[choice] == original[position]) continue;
       const TokenRow before = record.tokens;
       record.put(position, space.choices()[choice], original[position]);

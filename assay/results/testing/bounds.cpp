@@ -19,7 +19,7 @@ constexpr const char* page = "docs/bounds.md";
 constexpr double quantiles[] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 1};
 
 std::size_t count_of(std::span<const RecordBounds> found, Outcome outcome) {
-  return static_cast<std::size_t>(std::ranges::count(found, outcome, &RecordBounds::outcome));
+  return std::ranges::count(found, outcome, &RecordBounds::outcome);
 }
 
 const char* name_of(Outcome outcome) {

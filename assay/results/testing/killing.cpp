@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "assay/results/document.h"
 #include "assay/results/testing/mutation.h"
+#include "assay/support/numbers/mean.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -32,7 +32,7 @@ KillCounts counts_of(const mutation::KillingStudy& study, std::size_t set, doubl
 // Nothing where no network of the original has been judged, as in a part of the work without any.
 std::optional<double> average_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return mean_of(values);
 }
 
 std::string set_name(std::span<const std::string> tests, std::size_t set) {

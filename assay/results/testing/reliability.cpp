@@ -42,7 +42,7 @@ report::Table strata_table(const Findings& found) {
   for (const Findings::Profile& profile : found.profiles)
     for (const reliability::Stratum& one : profile.strata) rows.push_back({profile, one});
   const auto upper = [&](const Row& row) {
-    const double miss = (1 - found.confidence) / static_cast<double>(row.profile.strata.size());
+    const double miss = (1 - found.confidence) / row.profile.strata.size();
     return reliability::clopper_pearson(row.stratum.failures, row.stratum.records, miss).second;
   };
   return table_of(

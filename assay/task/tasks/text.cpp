@@ -77,7 +77,7 @@ class Text final : public Task {
     place_blank(options, std::move(symbols));
     // What stands in both texts by class: symbols of one character; then another character, and nothing.
     for (std::size_t c = 0; c < symbols_.size(); ++c) {
-      if (symbols_[c].size() == 1) classes_of_codes_.emplace(symbols_[c][0], static_cast<std::int64_t>(c));
+      if (symbols_[c].size() == 1) classes_of_codes_.emplace(symbols_[c][0], c);
     }
     names_.insert(names_.end(), {"(another)", "(nothing)"});
   }
@@ -161,7 +161,7 @@ class Text final : public Task {
 
   // Every step of the likeliest way to write the text, one after the other (Viterbi training).
   ItemRows rows(const Array& outputs, const Array& targets) const override {
-    const auto classes = static_cast<std::int64_t>(scores_), steps = static_cast<std::int64_t>(steps_);
+    const std::int64_t classes = scores_, steps = steps_;
     Array scores = axis_ == 1 ? outputs.reshape({-1, classes})
                               : outputs.reshape({-1, classes, steps}).movedim(1, 2).reshape({-1, classes});
     constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
@@ -227,8 +227,7 @@ class Text final : public Task {
     if (blank_ >= scores_)
       fail(Fault::usage, "{}: blank={} is not among {} scores, from 0 on", options.owner(), blank_, scores_);
     if (given.empty() && symbols.size() == scores_) require_blank(options, symbols[blank_]);
-    if (symbols.size() < scores_)
-      symbols.insert(symbols.begin() + static_cast<std::ptrdiff_t>(blank_), "(blank)");
+    if (symbols.size() < scores_) symbols.insert(symbols.begin() + blank_, "(blank)");
     names_ = std::move(symbols);
     for (const std::string& symbol : names_) {
       const std::vector<char32_t> codes = *character_codes(symbol);
@@ -259,7 +258,7 @@ class Text final : public Task {
          options.owner(), options.text("alphabet"), symbol);
   }
 
-  std::int64_t nothing() const { return static_cast<std::int64_t>(names_.size()) - 1; }
+  std::int64_t nothing() const { return std::ssize(names_) - 1; }
   std::int64_t class_of(std::int64_t code) const {
     const auto found = classes_of_codes_.find(code);
     return found == classes_of_codes_.end() ? nothing() - 1 : found->second;
@@ -334,7 +333,7 @@ class Text final : public Task {
                        std::size_t end) const {
     Lead lead;
     if (of_class < static_cast<std::int64_t>(scores_) && begin < end)
-      lead = lead_of(output, static_cast<std::size_t>(of_class), begin, end);
+      lead = lead_of(output, of_class, begin, end);
     lead.value = std::min(lead.value, 0.0F);
     return lead;
   }
@@ -374,8 +373,8 @@ class Text final : public Task {
   Codes wanted_in(std::span<const float> targets) const {
     Codes text;
     for (std::size_t i = 0; i < targets.size() && targets[i] != -1; ++i) {
-      const auto number = static_cast<std::int64_t>(std::llround(targets[i]));
-      const std::int64_t end = by_symbol_ ? static_cast<std::int64_t>(symbols_.size()) : 0x110000;
+      const std::int64_t number = std::llround(targets[i]);
+      const std::int64_t end = by_symbol_ ? std::ssize(symbols_) : 0x110000;
       if (static_cast<float>(number) != targets[i] || number < 0 || number >= end)
         fail(Fault::data, "label {} at position {} is not the number of a {}, and not -1, which fills up",
              targets[i], i, by_symbol_ ? "symbol" : "character");
