@@ -57,7 +57,7 @@ TEST(ProgramOfCommands, HelpFitsTheTerminal) {
   CLI::App root;
   root.formatter(make_help_formatter({}, 60));
   CLI::App* const sub = root.add_subcommand("sum", "numbers added up");
-  sub->add_flag("--sign", "a text of ten words that has to take two lines here");
+  sub->add_flag("--sign")->description("a text of ten words that has to take two lines here");
   const std::string example = "  toy sum 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22";
   sub->footer("Examples:\n" + example);
   const std::string page = sub->help();

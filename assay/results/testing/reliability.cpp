@@ -159,7 +159,7 @@ void add_definitions(report::Document& document, const Findings& found) {
 
 std::string headline_of(const Findings& found, const Graph& network, const Dataset& test) {
   std::string text = fmt::format(
-      "{} on {}: wrong on {} of {}; at {:g} % confidence at most {} fail in operation like the test",
+      "{} on {}: fails on {} of {}; at {:g} % confidence at most {} fail in operation like the test",
       network.name(), test.describe(), found.failures, so_many(found.records, "record"),
       100 * found.confidence, report::percent_at_most(found.upper));
   for (const Findings::Profile& one : found.profiles)
