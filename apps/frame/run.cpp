@@ -109,9 +109,7 @@ std::string config_of_folder(std::string& notice) {
   const bool both = std::filesystem::exists(own) && configures(shared);
   if (both)
     notice = fmt::format(
-        "{} is read, [tool.assay] of {} is not; settings of one folder belong in one "
-        "of them",
-        own, shared);
+        "{} is read, [tool.assay] of {} is not; settings of one folder belong in one of them", own, shared);
   if (std::filesystem::exists(own)) return own;
   return configures(shared) ? shared : "";
 }

@@ -190,8 +190,7 @@ class Pass {
     const auto found = std::ranges::find(names, options_.documents);
     if (found == names.end())
       fail(Fault::usage,
-           "documents: the data have no characteristic '{}'{}; name one with the data option "
-           "meta=COLUMN",
+           "documents: the data have no characteristic '{}'{}; name one with the data option meta=COLUMN",
            options_.documents, names.empty() ? "" : fmt::format(", but {}", fmt::join(names, ", ")));
     if (options_.permutations > 0)
       fail(Fault::usage,
@@ -351,11 +350,10 @@ class Pass {
                                         hypothesis, error.what()));
         return;
       }
-      fail(
-          Fault::mismatch,
-          "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row a "
-          "record, or another layer",
-          hypothesis, pair.facts.group, dataset_->id(first.batch.indices[0]), error.what());
+      fail(Fault::mismatch,
+           "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row "
+           "a record, or another layer",
+           hypothesis, pair.facts.group, dataset_->id(first.batch.indices[0]), error.what());
     }
     pair.facts.how = alignments_.back().describe();
     state_->add_pair(std::move(pair));

@@ -500,16 +500,12 @@ const char* const probe_definition =
     "Units are standardised by mean and standard deviation on the calibration records. Models begin with the "
     "shares of the classes in their first chunk and learn in the order of the rows, in chunks of 1,024 rows, "
     "shuffled, with minibatches of 128 and Adam; chunk i is gone through max(1, 32 / i) times; what counts "
-    "is "
-    "the mean of the weights after each step t, weighted by t. All hypotheses are one affine map with "
-    "separate "
-    "losses and steps, which equals models trained one by one. A look comes after 4, 8, 12, 16, 24, 32, ... "
-    "chunks; the first 8,192 held-out rows judge. A hypothesis has converged at a look where its score is "
-    "within "
-    "the tolerance (default 0.01) of that of the model at half of the looks, and of that of outputs that go "
-    "on "
-    "as far as they went since then; where no more held-out rows will come, or half the interval is below "
-    "the "
-    "tolerance; and where 30 rows of each class were learned and 30 held out (more than two classes: for F1)";
+    "is the mean of the weights after each step t, weighted by t. All hypotheses are one affine map with "
+    "separate losses and steps, which equals models trained one by one. A look comes after 4, 8, 12, 16, 24, "
+    "32, ... chunks; the first 8,192 held-out rows judge. A hypothesis has converged at a look where its "
+    "score is within the tolerance (default 0.01) of that of the model at half of the looks, and of that of "
+    "outputs that go on as far as they went since then; where no more held-out rows will come, or half the "
+    "interval is below the tolerance; and where 30 rows of each class were learned and 30 held out (more "
+    "than two classes: for F1)";
 
 }  // namespace assay::inspection

@@ -46,12 +46,11 @@ std::vector<Warning> answer_warnings(std::span<const std::int64_t> answers, cons
   if (answers.size() < least || answers[0] == no_class || !has_several_labels(data) ||
       std::ranges::count(answers, answers[0]) < std::ssize(answers))
     return {};
-  return {
-      {"one-answer",
-       fmt::format("all {} records get the same answer, class {}", answers.size(),
-                   class_name(data.class_names(), answers[0])),
-       "the inputs have another scale than those of training, or the network has not been trained, or gives "
-       "the most frequent class"}};
+  return {{"one-answer",
+           fmt::format("all {} records get the same answer, class {}", answers.size(),
+                       class_name(data.class_names(), answers[0])),
+           "the inputs have another scale than those of training, or the network has not been trained, or "
+           "gives the most frequent class"}};
 }
 
 std::vector<Warning> absent_class_warnings(const Dataset& data, std::size_t classes) {
@@ -117,18 +116,16 @@ std::vector<Warning> task_warnings(const Session& session, const Dataset& data) 
                  : "labels of several classes at a time, which `--task labels` of `assay evaluate` measures, "
                    "or one-hot rows that are not"}};
   if (data.target_width() > 1 && !data.has_labels() && may_leave_out_targets(data))
-    return {
-        {"left-out-targets",
-         "some targets are -100 and all others whole numbers from 0, and errors are measured with -100 as a "
-         "number",
-         "labels of steps that are filled up (lengths=, mask=, `assay.sequences`), which a task of classes "
-         "leaves out and a regression cannot"}};
+    return {{"left-out-targets",
+             "some targets are -100 and all others whole numbers from 0, and errors are measured with -100 "
+             "as a number",
+             "labels of steps that are filled up (lengths=, mask=, `assay.sequences`), which a task of "
+             "classes leaves out and a regression cannot"}};
   if (data.has_labels() && data.class_count() > 2 && gives_one_number(session))
     return {{"numbers-as-classes",
-             fmt::format(
-                 "the labels are whole numbers up to {}, and the network gives one number a record: it is "
-                 "measured as a classifier of two classes",
-                 data.class_count() - 1),
+             fmt::format("the labels are whole numbers up to {}, and the network gives one number a record: "
+                         "it is measured as a classifier of two classes",
+                         data.class_count() - 1),
              "targets of a regression in whole numbers; floating-point numbers, or target=, make targets of "
              "them"}};
   return {};

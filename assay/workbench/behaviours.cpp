@@ -94,8 +94,7 @@ class Walk {
     Statement find(
         database_,
         "SELECT mid, uid, layer, gate, unit, layer_index FROM (SELECT * FROM main.units UNION ALL SELECT * "
-        "FROM "
-        "main.gate_units) WHERE (?1 IS NULL OR mid = ?1) AND (?2 IS NULL OR uid = ?2) ORDER BY mid, "
+        "FROM main.gate_units) WHERE (?1 IS NULL OR mid = ?1) AND (?2 IS NULL OR uid = ?2) ORDER BY mid, "
         "layer_index, gate, unit");
     find.bind({choice.mid ? Cell{*choice.mid} : Cell{}, choice.uid ? Cell{*choice.uid} : Cell{}});
     std::map<std::string, std::vector<inspection::UnitGroup>> groups;  // by network

@@ -118,24 +118,22 @@ AttackInfo embedding_pgd_attack() {
   options.push_back({"steps", "20", "gradient steps"});
   options.push_back(
       {"step", "0.3", "length of a step, in root mean square distances of rows from their mean"});
-  return {
-      .name = "embedding-pgd",
-      .summary = "gradient steps between the rows of tokens, projected to the nearest tokens",
-      .definition =
-          "The rows of all positions that may change start at those of their tokens and move by `step` along "
-          "their gradient of the loss, each scaled to that length, `steps` times without going back to "
-          "tokens. "
-          "After each step the positions that moved furthest take their nearest tokens, at most `changes`, "
-          "as "
-          "long as they are those of a text; the network judges these, and the best are the result.",
-      .limits =
-          "Between rows there are no texts: most steps end at the tokens where they began. hotflip and gcg "
-          "need fewer passes.",
-      .paper = "Madry et al., ICLR 2018; Papernot et al., MILCOM 2016, for the projection to words",
-      .options = options,
-      .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {
-        return std::make_unique<EmbeddingPgd>(given);
-      }};
+  return {.name = "embedding-pgd",
+          .summary = "gradient steps between the rows of tokens, projected to the nearest tokens",
+          .definition =
+              "The rows of all positions that may change start at those of their tokens and move by `step` "
+              "along their gradient of the loss, each scaled to that length, `steps` times without going "
+              "back to tokens. After each step the positions that moved furthest take their nearest tokens, "
+              "at most `changes`, "
+              "as long as they are those of a text; the network judges these, and the best are the result.",
+          .limits =
+              "Between rows there are no texts: most steps end at the tokens where they began. hotflip and "
+              "gcg need fewer passes.",
+          .paper = "Madry et al., ICLR 2018; Papernot et al., MILCOM 2016, for the projection to words",
+          .options = options,
+          .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {
+            return std::make_unique<EmbeddingPgd>(given);
+          }};
 }
 
 }  // namespace assay::attack

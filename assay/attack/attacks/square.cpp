@@ -177,13 +177,10 @@ AttackInfo square_attack() {
           .summary = "random search with squares, by scores alone",
           .definition =
               "Begins with columns of +eps or -eps of each channel. A query moves one square of each channel "
-              "by +2 eps "
-              "or -2 eps, clipped to ball and range, and is kept where it lowers Z_y - max of the other Z. "
-              "The square "
-              "covers `first` of a plane to begin with, and half as much after 0.1, 0.5, 2, 5, 10, 20, 40, "
-              "60 and "
-              "80 % of the "
-              "queries. A record that is adversarial is done.",
+              "by +2 eps or -2 eps, clipped to ball and range, and is kept where it lowers Z_y - max of the "
+              "other Z. The square covers `first` of a plane to begin with, and half as much after 0.1, 0.5, "
+              "2, 5, 10, 20, 40, "
+              "60 and 80 % of the queries. A record that is adversarial is done.",
           .limits =
               "Uses no gradients, so masking them does not help; needs many queries. Records with one axis "
               "have windows instead of squares.",

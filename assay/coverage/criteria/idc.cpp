@@ -314,10 +314,9 @@ std::vector<Idc::Neighbour> Idc::LayerCombinations::nearest_uncovered(std::size_
 }
 
 SpecOption important_option() {
-  return {
-      "m", "6",
-      "important neurons, or auto: the fewest that hold the share of relevance asked for when the profile "
-      "was learned"};
+  return {"m", "6",
+          "important neurons, or auto: the fewest that hold the share of relevance asked for when the "
+          "profile was learned"};
 }
 
 std::size_t important_count(const SpecOptions& options) {
@@ -339,8 +338,8 @@ CriterionInfo idc_criterion() {
       .summary = "importance-driven coverage: combinations of activation clusters of the important neurons",
       .definition =
           "covered combinations of clusters, one cluster per important neuron, divided by all such "
-          "combinations (the product of the cluster counts); "
-          "a record covers the combination of the nearest centroids of its activations",
+          "combinations (the product of the cluster counts); a record covers the combination of the nearest "
+          "centroids of its activations",
       .limits =
           "falls fast with m, since combinations multiply; clusters of correlated neurons make combinations "
           "that no input reaches",

@@ -320,9 +320,8 @@ CriterionInfo nlc_criterion() {
           .summary = "neural coverage: the spread of each layer's activations, correlations included",
           .definition =
               "sum over layers of the mean absolute entry of the covariance matrix of the layer's neurons "
-              "over the test set (divided by n, from zero); "
-              "activations are rounded to 2^-18 of the greatest training activation so that sums are exact; "
-              "a figure without a greatest value",
+              "over the test set (divided by n, from zero); activations are rounded to 2^-18 of the greatest "
+              "training activation so that sums are exact; a figure without a greatest value",
           .limits =
               "grows with the scale of activations, so figures of two networks do not compare; may fall when "
               "records are added",

@@ -167,8 +167,7 @@ CriterionInfo tknp_criterion() {
       .summary = "top-k neuron patterns: distinct combinations of the k most active neurons of all layers",
       .definition =
           "number of distinct tuples of sets, one set per layer: the k neurons with the greatest activation "
-          "on a record (ties to the lower index); "
-          "a count, not a share",
+          "on a record (ties to the lower index); a count, not a share",
       .limits =
           "near the number of records for any network of some width; patterns are told apart by a 128-bit "
           "hash",

@@ -293,8 +293,7 @@ class ModelReader {
     if (!config.is_object() || !config.contains("layers") || !config["layers"].is_array()) {
       fail(Fault::unsupported,
            "{}: model of class '{}' records no layer graph (a subclassed model?); rebuild it as a functional "
-           "or "
-           "Sequential model, or export it to ONNX",
+           "or Sequential model, or export it to ONNX",
            source_, model.class_name);
     }
     for (json& entry : config["layers"]) {

@@ -87,8 +87,8 @@ bool Reader::stack_collected(onnx::NodeProto& loop, const Node& node) {
         initial->second.empty() ? appending_node(*body, body->input(input).name(), after) : -1;
     if (appends < 0)
       fail(Fault::unsupported,
-           "{}: a sequence that passes through a loop with an unknown number of rounds must begin empty and "
-           "get one element at its end in each round; '{}' does not",
+           "{}: in a loop with an unknown number of rounds a sequence must begin empty and get one element "
+           "at its end in each round; '{}' does not",
            node.describe(), loop.input(input));
     const std::string element = body->node(appends).input(1), sequence = loop.output(input - 2);
     body->mutable_node()->DeleteSubrange(appends, 1);

@@ -106,11 +106,10 @@ report::Document document_of(const relevance::Faithfulness& found, const Graph& 
                      figures_for_gates(measurements_of(found))};
   if (document.tables[1].rows.empty()) document.tables.erase(document.tables.begin() + 1);
   add_undefined(document, found);
-  document.definitions = {
-      {"explained",
-       "the score of the class that the network names, whether that is right or not; replaced "
-       "positions are 0",
-       "docs/algorithms/faithfulness.md"}};
+  document.definitions = {{"explained",
+                           "the score of the class that the network names, whether that is right or not; "
+                           "replaced positions are 0",
+                           "docs/algorithms/faithfulness.md"}};
   std::set<std::string> said;
   for (const QualityFigures& figures : found.figures) {
     const relevance::QualityInfo& info = info_of(figures);

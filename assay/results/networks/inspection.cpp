@@ -507,13 +507,12 @@ report::Document document_of(std::span<const inspection::Verification> verified,
        {"random_greatest", "greatest", 3, [](auto& one) { return if_finite(one.random_greatest); }},
        {"p", 3, [](auto& one) { return if_finite(one.p); }},
        {"status", [](auto& one) { return unless_empty(one.status); }}}));
-  document.definitions.push_back({"silhouette",
-                                  "how well the changes of the units tell swaps of a symbol that change the "
-                                  "hypothesis there from swaps that do "
-                                  "not: 1 apart, 0 not at all; p: the share of random groups of as many "
-                                  "units, and these, that do at least as "
-                                  "well",
-                                  "Sellam et al., SIGMOD 2019"});
+  document.definitions.push_back(
+      {"silhouette",
+       "how well the changes of the units tell swaps of a symbol that change the hypothesis there from swaps "
+       "that do not: 1 apart, 0 not at all; p: the share of random groups of as many units, and these, that "
+       "do at least as well",
+       "Sellam et al., SIGMOD 2019"});
   return document;
 }
 

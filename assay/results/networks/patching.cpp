@@ -118,8 +118,8 @@ std::string effect_map(std::span<const PatchEffect> effects) {
                         top + row * line + line - 7, report::xml_escaped(grid.rows[row]));
   for (const auto& [row, column, share] : grid.cells)
     body += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>"
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{:.0f}</text>\n",
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text x=\"{}\" y=\"{}\" "
+        "text-anchor=\"middle\">{:.0f}</text>\n",
         left + column * cell, top + row * line, cell - 2, line - 2, shade_colour(share),
         left + column * cell + cell / 2, top + row * line + line - 7, 100 * share);
   return fmt::format(
@@ -167,17 +167,14 @@ report::Document document_of(const inspection::Patching& found, const inspection
       detailed(effects_table("patches", "All sites", found.effects, found.counted))};
   document.definitions = {
       {"made good",
-       fmt::format(
-           "of the difference of the score between the {} and the {} run of a pair, the part that is there "
-           "once "
-           "the site's activations are those of the {} run; sums over pairs that count, with an interval of "
-           "95 % (delta method)",
-           from, into, from),
+       fmt::format("of the difference of the score between the {} and the {} run of a pair, the part that is "
+                   "there once the site's activations are those of the {} run; sums over pairs that count, "
+                   "with an interval of 95 % (delta method)",
+                   from, into, from),
        "Meng et al., Locating and Editing Factual Associations in GPT, NeurIPS 2022"},
       {"score",
        fmt::format("that of the class which the {} run decides, less that of the class which the {} run "
-                   "decides; with "
-                   "one output the output",
+                   "decides; with one output the output",
                    from, into),
        "Wang et al., Interpretability in the Wild, ICLR 2023"},
       {"decisions turned", fmt::format("pairs whose {} run then decides as the {} run", into, from),
@@ -219,8 +216,8 @@ report::Document document_of(const inspection::Ablation& found, const inspection
   document.definitions = {
       {"lead lost",
        "of the lead of the decided class over the next (with one output, of its distance from the "
-       "threshold), the part "
-       "that is gone without the head; sums over records, with an interval of 95 % (delta method)",
+       "threshold), the part that is gone without the head; sums over records, with an interval of 95 % "
+       "(delta method)",
        patching_page},
       {"controls", "as many numbers of the same attention as a head has, drawn at random over its heads",
        patching_page},

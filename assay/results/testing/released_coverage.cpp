@@ -96,8 +96,7 @@ report::Document document_of(const coverage::ReleasedCoverages& found, const std
       {"released-idc",
        "mean over classes of the share of combinations that the test records of the class meet; relevance by "
        "LRP-0 of the network without activation functions of convolutions, over the right training records "
-       "of "
-       "the class, for what this network decides; exact clusters without zeros, centroids rounded to two "
+       "of the class, for what this network decides; exact clusters without zeros, centroids rounded to two "
        "decimals; activations in the order of relevance meet centroids in the order of neurons",
        released_page});
   return document;

@@ -122,24 +122,21 @@ void add_leakage(report::Document& document, const Findings& found, const Datase
        fmt::format("{} of {} test records are training records, or almost ({} in every element)",
                    leaked.twins.size(), test.size(), leaked.exact),
        "sets that were not divided by source: frames of one film, copies, augmented records; figures are too "
-       "good, and "
-       "bounds that assume unseen records do not hold"});
+       "good, and bounds that assume unseen records do not hold"});
 }
 
 void add_definitions(report::Document& document, const Findings& found) {
   document.definitions = {{"failure", "a test record whose class the network does not name", assurance_page},
                           {"failure probability",
                            fmt::format("of records that are drawn as the test records were. The interval is "
-                                       "Clopper's and Pearson's, at {:g} "
-                                       "%; the upper bound is one-sided",
+                                       "Clopper's and Pearson's, at {:g} %; the upper bound is one-sided",
                                        100 * found.confidence),
                            "Clopper and Pearson, Biometrika 1934"}};
   if (!found.profiles.empty())
     document.definitions.push_back(
         {"operational profile",
          "failures of each value weigh as much as the value's declared share in operation. The bound adds "
-         "one of each "
-         "value, which hold together (Bonferroni); values without records count as failing",
+         "one of each value, which hold together (Bonferroni); values without records count as failing",
          assurance_page});
   if (found.calibrated)
     document.definitions.push_back(
@@ -150,10 +147,9 @@ void add_definitions(report::Document& document, const Findings& found) {
   if (found.leakage)
     document.definitions.push_back(
         {"almost the same",
-         fmt::format(
-             "the root mean square of the differences of elements is at most {:g} of that of the training "
-             "records from their mean ({:.4g})",
-             found.near, found.leakage->spread),
+         fmt::format("the root mean square of the differences of elements is at most {:g} of that of the "
+                     "training records from their mean ({:.4g})",
+                     found.near, found.leakage->spread),
          assurance_page});
 }
 
@@ -212,10 +208,9 @@ report::Document document_of(const ReliabilityFindings& found, const Graph& netw
   if (!found.profiles.empty()) document.tables.push_back(strata_table(found));
   for (const ReliabilityFindings::Profile& one : found.profiles)
     if (one.outside > 0)
-      document.notices.emplace_back(
-          fmt::format("{} records have a value of {} that the domain does not declare, and do "
-                      "not count there",
-                      one.outside, one.characteristic));
+      document.notices.emplace_back(fmt::format(
+          "{} records have a value of {} that the domain does not declare, and do not count there",
+          one.outside, one.characteristic));
   if (found.calibrated) {
     document.facts.push_back({"temperature", "temperature", found.calibrated->temperature, Kind::number, 4});
     document.facts.push_back(

@@ -206,8 +206,7 @@ class Text final : public Task {
     if (shape.size() != 2 || (!fits(shape[0]) && !fits(shape[1])))
       fail(Fault::mismatch,
            "{}: the network gives {} a record, and not a score for each of {} symbols and a blank in every "
-           "step; "
-           "give its alphabet",
+           "step; give its alphabet",
            options.owner(), to_string(shape), symbols);
     const std::string& axis = options.text("axis");
     if (axis.empty() && fits(shape[0]) && fits(shape[1]))
@@ -407,18 +406,16 @@ TaskInfo text_task() {
           "ends of texts do not count. character-error-rate: characters to be replaced, left out or put in, "
           "over all records, by the characters that there are; word-error-rate: the same of words between "
           "spaces. exact-match: records whose whole text is right. An item is a character, of the one text "
-          "or "
-          "the other; recall and precision of a symbol are those of one shortest way between the texts",
+          "or the other; recall and precision of a symbol are those of one shortest way between the texts",
       .limits = "greedy decoding, no beams and no language model; upper and lower case differ",
       .paper = "Graves et al., ICML 2006 (CTC); Levenshtein, 1966",
-      .options =
-          {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
-           {"blank", "",
-            "number of the blank among the scores, or last; empty: 0, where an alphabet with a line for "
-            "the blank names it so that it is no character, such as <blank>"},
-           {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
-           {"labels", "characters",
-            "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
+      .options = {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
+                  {"blank", "",
+                   "number of the blank among the scores, or last; empty: 0, where an alphabet with a line "
+                   "for the blank names it so that it is no character, such as <blank>"},
+                  {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
+                  {"labels", "characters",
+                   "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
       .fits = [](const TaskSubject&) { return false; },
       .make = [](const SpecOptions& options, const TaskSubject& subject) -> std::unique_ptr<Task> {
         if (options.text("alphabet").empty())
