@@ -142,7 +142,7 @@ std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> 
 
 std::vector<const CLI::Option*> Flags::all(std::size_t skipped) const {
   std::vector<const CLI::Option*> options = std::as_const(app_).get_options();
-  options.erase(options.begin(), options.begin() + static_cast<std::ptrdiff_t>(skipped));
+  options.erase(options.begin(), options.begin() + skipped);
   return options;
 }
 
@@ -279,16 +279,17 @@ Message named(const CLI::Option& option) {
 }
 
 void refuse_without_effect(const std::vector<const CLI::Option*>& options, const Message& why) {
-  for (const CLI::Option* option : options) {
-    if (is_typed(*option) && option->results() != std::vector{option->get_default_str()})
-      fail(Fault::usage, "{} has no effect {}", named(*option), why);
-  }
+  std::vector<const CLI::Option*> changed;
+  std::ranges::copy_if(options, std::back_inserter(changed), [](const CLI::Option* option) {
+    return option->results() != std::vector{option->get_default_str()};
+  });
+  refuse_given(changed, why);
 }
 
 void refuse_given(const std::vector<const CLI::Option*>& options, const Message& why) {
-  for (const CLI::Option* option : options) {
-    if (is_typed(*option)) fail(Fault::usage, "{} has no effect {}", named(*option), why);
-  }
+  const auto typed =
+      std::ranges::find_if(options, [](const CLI::Option* option) { return is_typed(*option); });
+  if (typed != options.end()) fail(Fault::usage, "{} has no effect {}; leave it out", named(**typed), why);
 }
 
 }  // namespace assay::frame

@@ -6,10 +6,9 @@ namespace assay::frame {
 
 void GateOptions::declare(Flags& flags) {
   flags
-      .add_list(
-          "--fail-under GATE,...", conditions_.gates,
-          "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
-          "or 'warnings<=0'; may be repeated")
+      .add_list("--fail-under GATE,...", conditions_.gates,
+                "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', "
+                "'kmnc[layer=*]=60%' or 'warnings<=0'; may be repeated")
       ->group("Gates");
   flags.naming(Concept::document)
       .add("--no-worse-than FILE.json", conditions_.baseline,

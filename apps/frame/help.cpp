@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
+#include "assay/report/console_table.h"
 #include "assay/support/text/text.h"
 
 namespace assay::frame {
@@ -38,12 +40,14 @@ std::string lines_of(const HelpGroup& group, const CLI::App& root) {
 
 class HelpFormatter final : public CLI::Formatter {
  public:
-  explicit HelpFormatter(std::vector<HelpGroup> groups) : groups_(std::move(groups)) {}
+  HelpFormatter(std::vector<HelpGroup> groups, std::size_t width)
+      : groups_(std::move(groups)), width_(width) {}
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     if (app->get_parent() == nullptr && !groups_.empty()) return make_list(*app);
     whole_ = mode == CLI::AppFormatMode::All;
-    return CLI::Formatter::make_help(app, std::move(name), mode);
+    const std::string page = CLI::Formatter::make_help(app, std::move(name), mode);
+    return width_ == 0 ? page : fitted(page);
   }
 
   std::string make_group(std::string group, bool is_positional,
@@ -71,7 +75,30 @@ class HelpFormatter final : public CLI::Formatter {
     return text + root.get_footer() + "\n";
   }
 
+  // Texts go on below themselves, right of the flags. Examples stay as they can be typed.
+  std::string fitted(const std::string& page) const {
+    const std::size_t examples = std::min(page.find("\nExamples:"), page.size());
+    std::istringstream lines(page.substr(0, examples));
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t column = line.starts_with(' ') ? get_column_width() : 0;
+      const std::size_t width = std::max(width_, column + least_text);
+      if (line.size() <= width) {
+        result += line + "\n";
+        continue;
+      }
+      std::string head = line.substr(0, column);
+      for (const std::string& part : report::lines_of(line.substr(column), width - column)) {
+        result += head + part + "\n";
+        head.assign(column, ' ');
+      }
+    }
+    return result + page.substr(examples);
+  }
+
+  static constexpr std::size_t least_text = 20;  // columns
   std::vector<HelpGroup> groups_;
+  std::size_t width_;
   mutable bool whole_ = false;  // of the page that is being made
 };
 
@@ -88,8 +115,8 @@ std::vector<HelpGroup> groups_of(std::span<const CommandInfo> commands) {
   return groups.size() == 1 && groups[0].group.title.empty() ? std::vector<HelpGroup>() : groups;
 }
 
-std::shared_ptr<CLI::FormatterBase> make_help_formatter(std::vector<HelpGroup> groups) {
-  return std::make_shared<HelpFormatter>(std::move(groups));
+std::shared_ptr<CLI::FormatterBase> make_help_formatter(std::vector<HelpGroup> groups, std::size_t width) {
+  return std::make_shared<HelpFormatter>(std::move(groups), width);
 }
 
 }  // namespace assay::frame

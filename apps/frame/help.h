@@ -24,6 +24,8 @@ struct HelpGroup {
 std::vector<HelpGroup> groups_of(std::span<const CommandInfo> commands);
 
 // The list of commands has a line for each, with as much of its summary as fits; without groups all of it.
-std::shared_ptr<CLI::FormatterBase> make_help_formatter(std::vector<HelpGroup> groups = {});
+// `width`: of the terminal, whose lines texts of flags are cut to; 0: they stay whole.
+std::shared_ptr<CLI::FormatterBase> make_help_formatter(std::vector<HelpGroup> groups = {},
+                                                        std::size_t width = 0);
 
 }  // namespace assay::frame

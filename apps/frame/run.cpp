@@ -109,9 +109,7 @@ std::string config_of_folder(std::string& notice) {
   const bool both = std::filesystem::exists(own) && configures(shared);
   if (both)
     notice = fmt::format(
-        "{} is read, [tool.assay] of {} is not; settings of one folder belong in one "
-        "of them",
-        own, shared);
+        "{} is read, [tool.assay] of {} is not; settings of one folder belong in one of them", own, shared);
   if (std::filesystem::exists(own)) return own;
   return configures(shared) ? shared : "";
 }
@@ -218,8 +216,10 @@ std::string version_text(const Program& program) {
 // The program's command line: its commands, and those of the frame.
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
-    root.formatter(make_help_formatter(groups_of(program.commands)));
-    root.set_version_flag("-V,--version", version_text(program));
+    root.formatter(
+        make_help_formatter(groups_of(program.commands), is_terminal(STDOUT_FILENO) ? terminal_width() : 0));
+    const std::string version = version_text(program);
+    root.set_version_flag("-V,--version", version);
     root.require_subcommand(0, 1);
     root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
     root.footer(program.closing);
@@ -233,6 +233,7 @@ struct CommandLine {
           .add("--watch", watch,
                "run again whenever a file that is read changes, and show what is different");
       sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
+      sub->set_version_flag("-V,--version", version)->group("");  // the program's, which its own help names
       for (CLI::Option* option : sub->get_options()) option->default_str(fallback_of(*option));
       sub->footer("Examples:\n" + std::string(info.examples));
       made.emplace(sub, std::move(command));
@@ -267,9 +268,9 @@ struct CommandLine {
   const CLI::App* const sub = line.chosen();
   std::string message = message_of(error);
   if (sub != nullptr) {
-    const std::string clash = clash_of(*sub);
-    if (!clash.empty()) message = clash;
-    message += flag_suggestion(words, *sub, arguments);
+    const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    const std::string unknown = extra ? unknown_flag(words, *sub, arguments) : "", clash = clash_of(*sub);
+    if (!unknown.empty() || !clash.empty()) message = unknown.empty() ? clash : unknown;
   } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
     std::vector<std::string> names;
     for (const CLI::App* command : shown_subcommands(line.root)) names.push_back(command->get_name());

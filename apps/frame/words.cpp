@@ -39,8 +39,8 @@ std::vector<std::string> with_new_words(const Words& words, std::vector<std::str
   return arguments;
 }
 
-std::string flag_suggestion(const Words& words, const CLI::App& command,
-                            const std::vector<std::string>& arguments) {
+std::string unknown_flag(const Words& words, const CLI::App& command,
+                         const std::vector<std::string>& arguments) {
   const std::vector<std::string> known = long_names(command);
   const auto is_known = [&](std::string_view name) { return std::ranges::find(known, name) != known.end(); };
   for (const std::string& argument : arguments) {
@@ -52,7 +52,8 @@ std::string flag_suggestion(const Words& words, const CLI::App& command,
       const auto other = std::ranges::find_if(words.alike, is_known);
       if (other != words.alike.end()) nearest = *other;
     }
-    return nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest);
+    return fmt::format("no flag is named '--{}'{}", flag,
+                       nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest));
   }
   return {};
 }

@@ -60,8 +60,7 @@ void AdversarialSet::keep_successful() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < records_.size(); ++i) {
     if (!records_[i].success) continue;
-    std::copy_n(inputs_.begin() + static_cast<std::ptrdiff_t>(i * record_bytes_), record_bytes_,
-                inputs_.begin() + static_cast<std::ptrdiff_t>(kept * record_bytes_));
+    std::copy_n(inputs_.begin() + i * record_bytes_, record_bytes_, inputs_.begin() + kept * record_bytes_);
     records_[kept++] = records_[i];
   }
   records_.resize(kept);

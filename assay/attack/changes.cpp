@@ -47,8 +47,7 @@ class MovedAway final : public OutputChange {
       length += static_cast<double>(to[i]) * to[i];
     }
     length = std::sqrt(length);
-    for (float& one : to)
-      one = static_cast<float>(length > 1e-6 ? one / length : 1 / std::sqrt(static_cast<double>(size_)));
+    for (float& one : to) one = static_cast<float>(length > 1e-6 ? one / length : 1 / std::sqrt(size_));
   }
 
   std::vector<float> reference_, direction_;
@@ -142,8 +141,7 @@ class ItemsAppear final : public OutputChange {
     const auto value = [](const task::Lead& lead) {
       return std::isnan(lead.value) ? -std::numeric_limits<float>::infinity() : lead.value;
     };
-    std::ranges::partial_sort(leads, leads.begin() + static_cast<std::ptrdiff_t>(needed), std::greater<>(),
-                              value);
+    std::ranges::partial_sort(leads, leads.begin() + needed, std::greater<>(), value);
     leads.resize(needed);
     return leads;
   }

@@ -67,8 +67,7 @@ void clean(Array& gradients) {
 // Records for which a gradient is not 0 everywhere.
 std::vector<bool> sloping_rows(const Array& gradient) {
   if (!floats_in_order(gradient)) return truths_of(gradient.flatten(1).ne(0).any(1));
-  const auto rows = static_cast<std::size_t>(gradient.size(0)),
-             size = rows == 0 ? 0 : static_cast<std::size_t>(gradient.count()) / rows;
+  const std::size_t rows = gradient.size(0), size = rows == 0 ? 0 : gradient.count() / rows;
   std::vector<bool> sloping;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::span<const float> elements(gradient.elements<float>() + row * size, size);

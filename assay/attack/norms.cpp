@@ -70,6 +70,4 @@ Array project(const Array& change, Norm norm, double eps) {
 
 bool floats_in_order(const Array& array) { return array.dtype() == DType::float32 && array.is_contiguous(); }
 
-Array l2_lengths(const Array& change) { return array::norm(change.flatten(1).to(DType::float64), 2, {1}); }
-
 }  // namespace assay::attack

@@ -36,7 +36,4 @@ Array project(const Array& change, Norm norm, double eps);
 // Whether elements are float32 and lie one after the other: what plain loops read.
 bool floats_in_order(const Array& array);
 
-// [n] lengths in float64.
-Array l2_lengths(const Array& change);
-
 }  // namespace assay::attack

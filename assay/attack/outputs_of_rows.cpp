@@ -36,8 +36,7 @@ void OutputsOfRows::differentiate(std::span<const AttackedNetwork::Objective> ob
 
 std::vector<std::int64_t> decisions(const Array& scores) {
   const Array host = in_memory(scores, DType::float32);
-  const auto records = static_cast<std::size_t>(host.size(0)),
-             classes = static_cast<std::size_t>(host.size(1));
+  const std::size_t records = host.size(0), classes = host.size(1);
   std::vector<std::int64_t> decided(records);
   for (std::size_t row = 0; row < records; ++row) {
     const std::span<const float> of_row(host.elements<float>() + row * classes, classes);

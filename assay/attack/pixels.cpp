@@ -21,7 +21,7 @@ Pixels pixels_of(const Array& inputs) {
 
 std::size_t pixels_in(const Pixels& pixels, double share) {
   // A share such as 0.02 is not exact: 0.02 * 50 must be 1 pixel.
-  const auto all = static_cast<double>(pixels.count);
+  const double all = pixels.count;
   const auto count = static_cast<std::size_t>(std::floor(share * all * (1 + 1e-12)));
   if (count == 0)
     fail(Fault::usage,
@@ -34,8 +34,7 @@ std::size_t pixels_in(const Pixels& pixels, double share) {
 Array with_pixels(const AttackProblem& problem, const std::vector<std::vector<std::size_t>>& chosen,
                   const std::function<void(Rng&, std::span<float*>)>& change) {
   const Pixels pixels = pixels_of(problem.inputs);
-  const auto channels = static_cast<std::size_t>(pixels.channels),
-             count = static_cast<std::size_t>(pixels.count);
+  const std::size_t channels = pixels.channels, count = pixels.count;
   const Array host = in_memory(problem.inputs, DType::float32).clone();
   std::vector<float*> pixel(channels);
   for (std::size_t row = 0; row < chosen.size(); ++row) {
@@ -50,7 +49,7 @@ Array with_pixels(const AttackProblem& problem, const std::vector<std::vector<st
 }
 
 std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem, std::size_t count) {
-  const auto pixels = static_cast<std::size_t>(pixels_of(problem.inputs).count);
+  const std::size_t pixels = pixels_of(problem.inputs).count;
   std::vector<std::vector<std::size_t>> chosen;
   for (std::size_t row = 0; row < problem.keys.size(); ++row)
     chosen.push_back(problem.rng(row).sample(pixels, count));
@@ -65,7 +64,7 @@ relevance::Target explained(const AttackedNetwork& network, const AttackProblem&
   relevance::Target target;
   if (!problem.change) return target;
   const Array outputs = in_memory(network.outputs(bound), DType::float32);
-  const auto width = static_cast<std::size_t>(outputs.size(1));
+  const std::size_t width = outputs.size(1);
   for (std::size_t row = 0; row < problem.places.size(); ++row) {
     std::vector<float> weights =
         problem.change->explained(problem.places[row], {outputs.elements<float>() + row * width, width});
@@ -89,8 +88,7 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
       attribution->attribute(bound, explained(network, problem, bound), std::span(&input, 1)).values);
   const Pixels pixels = pixels_of(problem.inputs);
   const Array host = in_memory(relevance, DType::float32);
-  const auto channels = static_cast<std::size_t>(pixels.channels),
-             places = static_cast<std::size_t>(pixels.count);
+  const std::size_t channels = pixels.channels, places = pixels.count;
   std::vector<std::vector<std::size_t>> chosen;
   for (std::size_t row = 0; row < problem.keys.size(); ++row) {
     std::vector<double> sums(places);
@@ -100,7 +98,7 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
     std::vector<std::size_t> order(places);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t place) { return sums[place]; });
-    chosen.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+    chosen.emplace_back(order.begin(), order.begin() + count);
   }
   return chosen;
 }

@@ -22,6 +22,7 @@
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::attack {
 namespace {
@@ -81,8 +82,7 @@ class Run {
     if (!options_.journal.empty() && ranks().first()) go_on(progress);
     broadcast(summary_.walked);
     try {
-      search_all({candidates_.begin() + static_cast<std::ptrdiff_t>(summary_.walked), candidates_.end()},
-                 progress);
+      search_all({candidates_.begin() + summary_.walked, candidates_.end()}, progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::interrupted || !journal_) throw;
       fail(Fault::interrupted, "{}; the same command goes on from {}", error.message(),
@@ -104,8 +104,8 @@ class Run {
     journal_.emplace(options_.journal, journal_key(session_, *dataset_, spec_, options_));
     for (const AttackedBatch& batch : batches_of(*journal_, candidates_, set_.record_bytes())) take(batch);
     if (summary_.walked > 0)
-      progress.notice(fmt::format("{}: going on from {}, {} records are done", spec_.name,
-                                  options_.journal.string(), summary_.walked));
+      progress.notice(fmt::format("{}: going on from {}, {} done", spec_.name, options_.journal.string(),
+                                  so_many(summary_.walked, "record")));
   }
 
   void take(const AttackedBatch& batch) {

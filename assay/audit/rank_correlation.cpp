@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
+#include "assay/support/numbers/mean.h"
 
 namespace assay::audit {
 namespace {
@@ -88,9 +88,7 @@ std::vector<double> ranks(std::span<const double> values) {
 }
 
 double correlation(std::span<const double> a, std::span<const double> b) {
-  const auto n = static_cast<double>(a.size());
-  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n;
-  const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+  const double mean_a = mean_of(a), mean_b = mean_of(b);
   double aa = 0, bb = 0, ab = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     aa += (a[i] - mean_a) * (a[i] - mean_a);

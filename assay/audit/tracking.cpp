@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "assay/audit/rank_correlation.h"
 #include "assay/support/numbers/distributions.h"
+#include "assay/support/numbers/mean.h"
 #include "assay/support/threads.h"
 
 namespace assay::audit {
@@ -64,7 +64,7 @@ void centre(std::vector<double>& values, std::size_t first, std::size_t width) {
 }
 
 double squares_about_mean(std::span<const double> values) {
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double mean = mean_of(values);
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
   return sum;

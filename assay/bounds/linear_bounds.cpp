@@ -34,13 +34,13 @@ struct Greatest {
 Greatest greatest_of(const Rows& windows, std::size_t row, const Box& at) {
   Greatest found;
   for (std::size_t e = windows.begin[row]; e < windows.begin[row + 1]; ++e) {
-    const auto i = static_cast<std::size_t>(windows.column[e]);
+    const std::size_t i = windows.column[e];
     if (at.low[i] > found.low) found.low = at.low[i], found.element = windows.column[e];
     found.high = std::max(found.high, at.high[i]);
   }
   for (std::size_t e = windows.begin[row]; e < windows.begin[row + 1]; ++e)
-    found.sure = found.sure && (windows.column[e] == found.element ||
-                                at.high[static_cast<std::size_t>(windows.column[e])] <= found.low);
+    found.sure =
+        found.sure && (windows.column[e] == found.element || at.high[windows.column[e]] <= found.low);
   return found;
 }
 
@@ -52,7 +52,7 @@ struct Factor {
   double low, high, middle, radius, magnitude;
 };
 Factor factor_of(const LinearNode::Operand& operand, std::size_t row, const Intervals& at) {
-  const auto i = static_cast<std::size_t>(operand.rows.column[operand.rows.begin[row]]);
+  const std::size_t i = operand.rows.column[operand.rows.begin[row]];
   const Box& box = at.at(operand.value);
   const double middle = 0.5 * (box.low[i] + box.high[i]);
   return {i,
@@ -93,7 +93,7 @@ void back_through_function(const UnaryFunction& function, const Box& operand, st
 }
 
 void back_through_window(const Greatest& found, ValueId operand, const Box& at, Row row, BackwardSums& sums) {
-  const auto i = static_cast<std::size_t>(found.element);
+  const std::size_t i = found.element;
   BackwardSums::pass(sums.row(operand, i), 1, found.sure ? 1 : 0, row);
   sums.add(0, found.sure ? 0 : found.high, BackwardSums::accuracy * magnitude(at, i), row);
 }
@@ -183,8 +183,7 @@ void LinearBounds::add_linear(Step& step, const Node& node, std::size_t output) 
 
 std::vector<double> LinearBounds::lost_by_transforms(const Step& step, const Intervals& at) const {
   const Box& operand = at.at(step.operand);
-  const auto channels = static_cast<std::size_t>(network_.shape(step.operand)[1]),
-             units = static_cast<std::size_t>(network_.shape(step.output)[1]);
+  const std::size_t channels = network_.shape(step.operand)[1], units = network_.shape(step.output)[1];
   std::vector<double> greatest(channels), lost(units);
   for (std::size_t i = 0; i < operand.low.size(); ++i) {
     double& of_channel = greatest[i / (operand.low.size() / channels)];
@@ -228,7 +227,7 @@ void LinearBounds::back(const Step& step, const Intervals& at, BackwardSums& sum
     for (const auto& [value, rows] : step.linear.operands) {
       const Box& operand = at.at(value);
       for (std::size_t e = rows.begin[k]; e < rows.begin[k + 1]; ++e) {
-        const auto i = static_cast<std::size_t>(rows.column[e]);
+        const std::size_t i = rows.column[e];
         BackwardSums::pass(sums.row(value, i), rows.factor[e], row);
         size += std::abs(rows.factor[e]) * magnitude(operand, i);
       }
@@ -275,7 +274,7 @@ std::vector<std::size_t> LinearBounds::loose(const Step& step, const Intervals& 
     for (std::size_t k = 0; k < windows.count(); ++k) {
       if (greatest_of(windows, k, box).sure) continue;
       for (std::size_t e = windows.begin[k]; e < windows.begin[k + 1]; ++e)
-        elements.insert(static_cast<std::size_t>(windows.column[e]));
+        elements.insert(windows.column[e]);
     }
   };
   if (!step.function) {

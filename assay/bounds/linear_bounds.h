@@ -55,7 +55,6 @@ class LinearBounds {
 
   std::vector<double> least(const Intervals& at, ValueId value, std::span<const Terms> sums) const;
   void back(const Step& step, const Intervals& at, BackwardSums& sums) const;
-  void back_through_linear(const Step& step, const Intervals& at, BackwardSums& sums) const;
   // Of each unit.
   std::vector<double> lost_by_transforms(const Step& step, const Intervals& at) const;
   void refine(Intervals& at, ValueId value, const std::vector<std::size_t>& elements) const;

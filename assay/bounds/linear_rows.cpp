@@ -184,7 +184,7 @@ LinearNode sum(const StaticNetwork& network, const Node& node) {
       continue;
     }
     std::vector<double> numbers(network.size(id));
-    for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = static_cast<double>(k);
+    for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = k;
     Rows rows;
     for (const double source : doubles(Array::of<double>(network.shape(id), numbers).expand(shape)))
       rows.add(static_cast<std::int32_t>(source), sign), rows.end_row();
@@ -250,8 +250,8 @@ LinearNode product(const StaticNetwork& network, const Node& node) {
   if (is_turned(1)) weights = weights.t().contiguous();
   const std::vector<double> w = doubles(weights);
   const double alpha = node.op == "Gemm" ? node.real("alpha", 1) : 1;
-  const auto inner = static_cast<std::size_t>(weights.size(0)),
-             units = static_cast<std::size_t>(weights.size(1)), rows = network.size(node.inputs[0]) / inner;
+  const std::size_t inner = weights.size(0), units = weights.size(1),
+                    rows = network.size(node.inputs[0]) / inner;
   LinearNode made{.operands = {{node.inputs[0], {}}}, .added = {}};
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t u = 0; u < units; ++u) {

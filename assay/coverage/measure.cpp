@@ -17,6 +17,7 @@
 #include "assay/support/files/binary.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/ranks/ranks.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::coverage {
 namespace {
@@ -54,7 +55,7 @@ Json go_on(const Journal& journal, const Json& entry, CoverageState& state, Prog
     journal.refuse(error.what());
   }
   progress.notice(
-      fmt::format("going on from {}: {} records are done", journal.path().string(), state.records()));
+      fmt::format("going on from {}: {} done", journal.path().string(), so_many(state.records(), "record")));
   return seen;
 }
 

@@ -23,8 +23,7 @@ Catalogue<CriteriaPreset>& presets() {
              "nbc", "snac", "tknc[k=3]", "lsc[upper=2000,buckets=1000]", "dsc[upper=2,buckets=1000]"}}},
           {{released_preset,
             "Gerasimou et al., ICSE 2020: IDC as the released code computes it, which the paper's figures "
-            "rest "
-            "on and its text does not define; of assay cover alone, nothing else beside it",
+            "rest on and its text does not define; of assay cover alone, nothing else beside it",
             {"idc"}}},
           {{"deepxplore",
             "Pei et al., SOSP 2017: neuron coverage, activations scaled by layer and record",

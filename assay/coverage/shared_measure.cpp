@@ -10,6 +10,7 @@
 #include "assay/coverage/rank_journals.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/ranks/ranks.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::coverage {
 namespace {
@@ -94,8 +95,8 @@ class SharedRun {
       done = whole_->walked();
       for (const Json& part : found.value("parts", Json::array())) absorb_part(part, done);
       if (!found.empty())
-        progress.notice(
-            fmt::format("going on from {}: {} records are done", options_.journal.string(), done.size()));
+        progress.notice(fmt::format("going on from {}: {} done", options_.journal.string(),
+                                    so_many(done.size(), "record")));
     }
     std::string bytes = to_bytes(done.ranges());
     ranks().broadcast(bytes);

@@ -135,8 +135,7 @@ Arrangement::Bounds Arrangement::bounds_in(const std::string& text) {
     if (!(bounds.low.back() < bounds.high.back()))
       fail(Fault::usage,
            "data option range={}: LOW:HIGH such as 0:1, or one such pair for each channel, joined by +; "
-           "before "
-           "mean and std",
+           "before mean and std",
            text);
   }
   return bounds;

@@ -22,6 +22,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/journal.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/threads.h"
 
 namespace assay::inspection {
@@ -189,8 +190,7 @@ class Pass {
     const auto found = std::ranges::find(names, options_.documents);
     if (found == names.end())
       fail(Fault::usage,
-           "documents: the data have no characteristic '{}'{}; name one with the data option "
-           "meta=COLUMN",
+           "documents: the data have no characteristic '{}'{}; name one with the data option meta=COLUMN",
            options_.documents, names.empty() ? "" : fmt::format(", but {}", fmt::join(names, ", ")));
     if (options_.permutations > 0)
       fail(Fault::usage,
@@ -220,7 +220,7 @@ class Pass {
       const std::size_t positions = element_count(map(g).positions);
       std::size_t rows = positions;
       for (const Shape& shape : annotations_.positions())
-        rows = std::max(rows, static_cast<std::size_t>(element_count(shape)));
+        rows = std::max<std::size_t>(rows, element_count(shape));
       numbers += (positions + rows) * map(g).units.size() + rows * annotations_.hypotheses().size();
     }
     return std::clamp<std::size_t>(block_budget / numbers, 1, std::max<std::size_t>(options_.block, 1));
@@ -350,11 +350,10 @@ class Pass {
                                         hypothesis, error.what()));
         return;
       }
-      fail(
-          Fault::mismatch,
-          "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row a "
-          "record, or another layer",
-          hypothesis, pair.facts.group, dataset_->id(first.batch.indices[0]), error.what());
+      fail(Fault::mismatch,
+           "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row "
+           "a record, or another layer",
+           hypothesis, pair.facts.group, dataset_->id(first.batch.indices[0]), error.what());
     }
     pair.facts.how = alignments_.back().describe();
     state_->add_pair(std::move(pair));
@@ -368,7 +367,7 @@ class Pass {
     Shape extent(shape);
     std::vector<Centres> centres;
     if (spatial && record.size() >= axes) {
-      extent.assign(record.end() - static_cast<std::ptrdiff_t>(axes), record.end());
+      extent.assign(record.end() - axes, record.end());
       // Sequences of vectors lie along the first axis.
       if (axes == 1 && record.size() == 2 && extent[0] != shape[0] && record[0] == shape[0])
         extent = {record[0]};
@@ -390,8 +389,8 @@ class Pass {
       pass_on_condition();
       journal.refuse(error.what());
     }
-    progress_.notice(
-        fmt::format("going on from {}: {} records are done", journal.path().string(), state_->records_read));
+    progress_.notice(fmt::format("going on from {}: {} done", journal.path().string(),
+                                 so_many(state_->records_read, "record")));
   }
 
   // The pass
@@ -433,9 +432,7 @@ class Pass {
     std::size_t place = from;
     while (place < end_) {
       const std::size_t block_end = std::min(end_, place + std::max<std::size_t>(options_.block, 1));
-      BatchReader reader(dataset_, chunk_,
-                         {order_.begin() + static_cast<std::ptrdiff_t>(place),
-                          order_.begin() + static_cast<std::ptrdiff_t>(block_end)});
+      BatchReader reader(dataset_, chunk_, {order_.begin() + place, order_.begin() + block_end});
       while (std::optional<Batch> batch = reader.next()) {
         const std::size_t count = batch->indices.size();
         const bool known = place == 0 && first.size() >= count;
@@ -542,10 +539,8 @@ class Pass {
       rows.padding += kept[row] == 2, rows.not_finite += kept[row] == 0;
       if (kept[row] != 1) continue;
       if (to != row) {
-        std::copy_n(rows.units.begin() + static_cast<std::ptrdiff_t>(row * width), width,
-                    rows.units.begin() + static_cast<std::ptrdiff_t>(to * width));
-        std::copy_n(rows.behaviours.begin() + static_cast<std::ptrdiff_t>(row * columns), columns,
-                    rows.behaviours.begin() + static_cast<std::ptrdiff_t>(to * columns));
+        std::copy_n(rows.units.begin() + row * width, width, rows.units.begin() + to * width);
+        std::copy_n(rows.behaviours.begin() + row * columns, columns, rows.behaviours.begin() + to * columns);
       }
       rows.records.push_back(document_[chunk.batch.indices[row / per_record]]);
       if (has_tokens)

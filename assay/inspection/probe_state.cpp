@@ -93,12 +93,12 @@ void ProbeState::calibrate(const Block& block) {
   for (std::size_t r = 0; r < block.rows; ++r) {
     for (std::size_t u = 0; u < units_; ++u) {
       const double value = block.units[r * units_ + u], difference = value - means_[u];
-      means_[u] += difference / static_cast<double>(r + 1);
+      means_[u] += difference / (r + 1);
       squares[u] += difference * (value - means_[u]);
     }
   }
   for (std::size_t u = 0; u < units_; ++u) {
-    const double variance = block.rows > 0 ? squares[u] / static_cast<double>(block.rows) : 0;
+    const double variance = block.rows > 0 ? squares[u] / block.rows : 0;
     scales_[u] = variance <= 1e-12 * (1 + means_[u] * means_[u]) ? 0 : 1 / std::sqrt(variance);
   }
   for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
@@ -240,7 +240,7 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
       labels.clear();
       for (std::size_t i = begin; i < begin + size; ++i) {
         const auto from = rows.labels.begin() + order[i] * static_cast<std::ptrdiff_t>(model_count());
-        labels.insert(labels.end(), from, from + static_cast<std::ptrdiff_t>(model_count()));
+        labels.insert(labels.end(), from, from + model_count());
       }
       learned.models.step(units.index_select(0, chosen), labels, open);
     }
@@ -324,7 +324,7 @@ bool ProbeState::judged_enough(const Score& score) const {
 
 bool ProbeState::code_settled(std::size_t model, const Outcome& earlier) const {
   const Outcome& now = learned_.outcomes[model];
-  const double uniform = std::log2(static_cast<double>(now.held_out.classes)), n = now.coded_rows;
+  const double uniform = std::log2(now.held_out.classes), n = now.coded_rows;
   if (n <= earlier.coded_rows || now.bits <= 0) return false;
   const double mean = now.bits / n, lately = (now.bits - earlier.bits) / (n - earlier.coded_rows);
   const double error = z_ * std::sqrt(std::max(0.0, now.squares / n - mean * mean) / n);
@@ -500,16 +500,12 @@ const char* const probe_definition =
     "Units are standardised by mean and standard deviation on the calibration records. Models begin with the "
     "shares of the classes in their first chunk and learn in the order of the rows, in chunks of 1,024 rows, "
     "shuffled, with minibatches of 128 and Adam; chunk i is gone through max(1, 32 / i) times; what counts "
-    "is "
-    "the mean of the weights after each step t, weighted by t. All hypotheses are one affine map with "
-    "separate "
-    "losses and steps, which equals models trained one by one. A look comes after 4, 8, 12, 16, 24, 32, ... "
-    "chunks; the first 8,192 held-out rows judge. A hypothesis has converged at a look where its score is "
-    "within "
-    "the tolerance (default 0.01) of that of the model at half of the looks, and of that of outputs that go "
-    "on "
-    "as far as they went since then; where no more held-out rows will come, or half the interval is below "
-    "the "
-    "tolerance; and where 30 rows of each class were learned and 30 held out (more than two classes: for F1)";
+    "is the mean of the weights after each step t, weighted by t. All hypotheses are one affine map with "
+    "separate losses and steps, which equals models trained one by one. A look comes after 4, 8, 12, 16, 24, "
+    "32, ... chunks; the first 8,192 held-out rows judge. A hypothesis has converged at a look where its "
+    "score is within the tolerance (default 0.01) of that of the model at half of the looks, and of that of "
+    "outputs that go on as far as they went since then; where no more held-out rows will come, or half the "
+    "interval is below the tolerance; and where 30 rows of each class were learned and 30 held out (more "
+    "than two classes: for F1)";
 
 }  // namespace assay::inspection

@@ -150,10 +150,10 @@ std::vector<double> scaled(const Changes& all, const std::vector<std::size_t>& c
   for (const std::size_t c : columns) {
     std::vector<double> values(rows);
     for (std::size_t r = 0; r < rows; ++r) values[r] = all.values[r * all.width + c];
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(rows);
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / rows;
     double squares = 0;
     for (double& value : values) value -= mean, squares += value * value;
-    const double deviation = std::sqrt(squares / static_cast<double>(rows));
+    const double deviation = std::sqrt(squares / rows);
     if (!(deviation > 0)) continue;
     for (double& value : values) value /= deviation;
     kept.push_back(std::move(values));
@@ -195,7 +195,7 @@ void judge(const Changes& all, const std::vector<std::size_t>& columns, const Ve
     as_good += other >= result.silhouette;
   }
   if (known == 0) return;
-  result.random_mean = sum / static_cast<double>(known), result.random_greatest = greatest;
+  result.random_mean = sum / known, result.random_greatest = greatest;
   result.p = static_cast<double>(as_good) / (known + 1);
 }
 
@@ -211,19 +211,17 @@ double silhouette_of(std::span<const double> points, std::size_t width, std::spa
     }
     return std::sqrt(sum);
   };
-  const auto sizes = std::array{static_cast<std::size_t>(std::ranges::count(labels, 0)),
-                                static_cast<std::size_t>(std::ranges::count(labels, 1))};
+  const auto sizes = std::array{std::ranges::count(labels, 0), std::ranges::count(labels, 1)};
   double total = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     std::array<double, 2> sums{0, 0};
     for (std::size_t other = 0; other < rows; ++other) sums[labels[other]] += distance(r, other);
     const std::size_t mine = labels[r];
     if (sizes[mine] < 2) continue;
-    const double own = sums[mine] / static_cast<double>(sizes[mine] - 1),
-                 next = sums[1 - mine] / static_cast<double>(sizes[1 - mine]);
+    const double own = sums[mine] / (sizes[mine] - 1), next = sums[1 - mine] / sizes[1 - mine];
     if (std::max(own, next) > 0) total += (next - own) / std::max(own, next);
   }
-  return total / static_cast<double>(rows);
+  return total / rows;
 }
 
 std::vector<Verification> verify(const std::vector<InspectedModel>& models,

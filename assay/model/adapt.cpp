@@ -61,7 +61,7 @@ Graph transposed(const Graph& graph, ValueId input, const Order& order, const st
                       {{"perm", order == to_first ? to_last : to_first}});
   }
   Shape after;
-  for (const std::int64_t axis : order) after.push_back(shape[static_cast<std::size_t>(axis)]);
+  for (const std::int64_t axis : order) after.push_back(shape[axis]);
   edit.set_type(input, graph.value(input).dtype, std::move(after));
   return edit.build();
 }
@@ -69,7 +69,7 @@ Graph transposed(const Graph& graph, ValueId input, const Order& order, const st
 Graph with_first_output_at(const Graph& graph, std::size_t position) {
   if (position == 0) return graph;
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
-  std::rotate(ids.begin(), ids.begin() + 1, ids.begin() + static_cast<std::ptrdiff_t>(position) + 1);
+  std::rotate(ids.begin(), ids.begin() + 1, ids.begin() + position + 1);
   GraphBuilder edit(graph);
   edit.set_outputs(std::move(ids));
   return edit.build();
@@ -108,7 +108,7 @@ Graph without_outputs(const Graph& graph, std::size_t front, std::size_t end) {
 std::optional<std::size_t> output_position(const Graph& graph, std::string_view output) {
   const std::span<const ValueId> ids = graph.outputs();
   const auto found = std::ranges::find_if(ids, [&](ValueId id) { return graph.value(id).name == output; });
-  if (found != ids.end()) return static_cast<std::size_t>(found - ids.begin());
+  if (found != ids.end()) return found - ids.begin();
   if (const std::vector<std::string> parts = parts_of(output, "+"); parts.size() > 1) {
     for (const std::string& part : parts) output_position(graph, part);
     return std::nullopt;
@@ -124,7 +124,7 @@ Graph with_decision(const Graph& graph, std::string_view output) {
   const std::optional<std::size_t> position = output_position(graph, output);
   if (!position) return with_joined_outputs(graph, output);
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
-  const auto found = ids.begin() + static_cast<std::ptrdiff_t>(*position);
+  const auto found = ids.begin() + *position;
   const std::vector<DType> types = element_types(graph);
   if (const DType type = types[index_of(*found)]; !is_real(type))
     fail(Fault::usage, "output '{}' holds {} numbers; what decides are scores in floating point",

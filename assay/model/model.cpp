@@ -26,8 +26,7 @@ constexpr std::uint64_t largest_onnx = std::uint64_t{1} << 31;
   if (fs::exists(path / "config.json") &&
       (fs::exists(path / "model.weights.h5") || fs::exists(path / "model.weights.json"))) {
     fail(Fault::unsupported,
-         "is a .keras archive that was unpacked; pack it again: "
-         "cd {} && zip -r ../model.keras .",
+         "is a .keras archive that was unpacked; pack it again: cd {} && zip -r ../model.keras .",
          path.string());
   }
   fail(Fault::unsupported,
@@ -54,8 +53,7 @@ Graph read_by_content(const fs::path& path, const std::string& name) {
   if (path.extension() == ".safetensors")
     fail(Fault::unsupported,
          "holds weights without their network; name both: NETWORK.onnx,weights={}, where the network's "
-         "constants "
-         "have the names that the file has",
+         "constants have the names that the file has",
          path.string());
   refuse_pointer(path, path.string());
   if (start == "\x89HDF\r\n\x1a\n") return read_keras_h5(path);

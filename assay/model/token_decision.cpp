@@ -41,8 +41,7 @@ class TokenDecisionEdit {
       if (tokens >= 0 && answer >= tokens)
         fail(Fault::usage,
              "the answer is token {}, and output '{}' has scores of {} tokens; the tokenizer is that of "
-             "another "
-             "network",
+             "another network",
              answer, scores.name, tokens);
     }
   }

@@ -57,7 +57,7 @@ std::int64_t child(const Node& node, std::int64_t number, bool leaf, std::int64_
   return leaf ? ~checked(node, "leaf", number, leaves) : checked(node, "node", number, nodes);
 }
 
-// A node that asks for equality with the first of the set, and nodes behind it for the others.
+// A node that asks for equality with the first of the set, and nodes after it for the others.
 void expand_set(Forest& forest, std::size_t at, std::span<const float> set) {
   const TreeNode asked = forest.nodes[at];
   std::size_t here = at;

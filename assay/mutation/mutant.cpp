@@ -7,6 +7,7 @@
 #include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::mutation {
@@ -61,14 +62,13 @@ std::string summary_of(const OperatorInfo& info, const Mutant& mutant, const Edi
   if (info.level == OperatorInfo::Level::neuron) {
     const std::int64_t count = edit.neuron_count();
     if (mutant.layer.empty())
-      return fmt::format("{}: {} {} of the network", info.title, count, count == 1 ? "neuron" : "neurons");
+      return fmt::format("{}: {} of the network", info.title, so_many(count, "neuron"));
     return fmt::format("{}: {} {} of {}", info.title, count == 1 ? "neuron" : "neurons", listed(edit, most),
                        place);
   }
   const Change& first = edit.changes().front();
   if (!first.what.empty()) return fmt::format("{}: {} {}", info.title, place, first.what);
-  return fmt::format("{}: {} {} of {}", info.title, edit.change_count(),
-                     edit.change_count() == 1 ? "weight" : "weights", place);
+  return fmt::format("{}: {} of {}", info.title, so_many(edit.change_count(), "weight"), place);
 }
 
 }  // namespace

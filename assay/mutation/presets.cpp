@@ -16,8 +16,7 @@ Catalogue<MutationPreset>& presets() {
         true},
        {{"deepmutation-source",
          "Ma et al., ISSRE 2018: the source-level operators, 1 % of the training data, 10 mutants each over "
-         "all "
-         "classes and 10 each in one class, at most 20 of each operator of the program",
+         "all classes and 10 each in one class, at most 20 of each operator of the program",
          {"dr[ratio=0.01]", "dr[classes=random,ratio=0.01]", "le[ratio=0.01]",
           "le[classes=random,ratio=0.01]", "dm[ratio=0.01]", "dm[classes=random,ratio=0.01]",
           "df[ratio=0.01]", "df[classes=random,ratio=0.01]", "np[ratio=0.01]",

@@ -20,6 +20,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/ranks/shared_journal.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/standing.h"
 
 namespace assay::mutation {
@@ -123,10 +124,10 @@ class Runner {
     figures_.judged = places_.size();
     if (places_.empty())
       fail(Fault::data,
-           "network '{}' {} of the {} records as labelled, so there is nothing to judge mutants "
+           "network '{}' {} of {} as labelled, so there is nothing to judge mutants "
            "by; check labels and preprocessing",
            session_.graph().name(), options_.task ? "decides no item of any" : "classifies none",
-           figures_.records);
+           so_many(figures_.records, "record"));
   }
 
   // Of tasks of items; otherwise empty.

@@ -41,8 +41,6 @@ struct OperatorInfo {
   bool reads_inputs = true;
 };
 
-// All operators with a way for relevance, sorted by name.
-std::span<const OperatorInfo> relevance_operators();
 // nullptr when there is none. `through_attention`: as Composite has it.
 const OperatorInfo* find_relevance_operator(std::string_view op, bool through_attention = false);
 

@@ -30,7 +30,7 @@ struct Choice {
   }
 };
 
-// By the first value that is scanned, which stands behind the states.
+// By the first value that is scanned, which comes after the states.
 Choice choice_of_scan(const Node& node) {
   const std::int64_t scanned = node.integer("num_scan_inputs", 1) + node.integer("captured", 0);
   const std::vector<std::int64_t> axes = node.integers("scan_input_axes", {});

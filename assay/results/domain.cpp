@@ -87,13 +87,12 @@ report::Table missing_table(const groups::DomainCoverage& found) {
 
 void tell_outside(report::Document& document, const groups::DomainCoverage& found) {
   if (found.outside == 0) return;
-  document.warnings.push_back(
-      {"outside-domain",
-       fmt::format("{} outside of the operational domain: {}; such as {}",
-                   so_many(found.outside, "record is", "records are"), joined(found.outside_values),
-                   joined(found.outside_ids)),
-       "values that are spelt otherwise than in the domain, missing cells, or a domain that is declared too "
-       "small"});
+  document.warnings.push_back({"outside-domain",
+                               fmt::format("{} outside of the operational domain: {}; such as {}",
+                                           so_many(found.outside, "record is", "records are"),
+                                           joined(found.outside_values), joined(found.outside_ids)),
+                               "values that are spelt otherwise than in the domain, missing cells, or a "
+                               "domain that is declared too small"});
 }
 
 }  // namespace
@@ -122,9 +121,8 @@ void add_distribution(report::Document& document, const groups::Distribution& fo
   document.definitions.push_back(
       {"total variation",
        "half the sum over the values of |share here - share in training|: 0 for equal distributions, 100 % "
-       "where "
-       "none has a value of the other. p: chi-squared test of equal distributions, adjusted by Holm over the "
-       "characteristics; with many records a small p may stand beside a small distance",
+       "where none has a value of the other. p: chi-squared test of equal distributions, adjusted by Holm "
+       "over the characteristics; with many records a small p may stand beside a small distance",
        "Pearson 1900; Holm 1979; docs/characteristics.md"});
 }
 
@@ -138,13 +136,12 @@ void add_domain(report::Document& document, const groups::Domain& domain,
       count_fact("domain_missing", "combinations without a record", found.missing.size()));
   document.facts.push_back(count_fact("outside", "records outside of the domain", found.outside));
   tell_outside(document, found);
-  document.definitions.push_back({"domain coverage",
-                                  "combinations of values of so many characteristics that a record has, of "
-                                  "all that are not excluded (t-way "
-                                  "coverage). A value has too few records below its `least`; a share is "
-                                  "remarked where it is further from the "
-                                  "declared one than the tolerance",
-                                  "Kuhn, Kacker and Lei, NIST SP 800-142, 2010; docs/characteristics.md"});
+  document.definitions.push_back(
+      {"domain coverage",
+       "combinations of values of so many characteristics that a record has, of all that are not excluded "
+       "(t-way coverage). A value has too few records below its `least`; a share is remarked where it is "
+       "further from the declared one than the tolerance",
+       "Kuhn, Kacker and Lei, NIST SP 800-142, 2010; docs/characteristics.md"});
 }
 
 std::vector<report::Measurement> measurements_of(const groups::Distribution& found) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -114,8 +115,7 @@ void tell_worst(report::Document& document, std::span<const Group> all, const Fi
 
 // All of its cells are equal: to one value, or empty.
 report::Warning one_value(const Dataset& data, const std::string& name) {
-  const auto which = static_cast<std::size_t>(std::ranges::find(data.characteristics(), name) -
-                                              data.characteristics().begin());
+  const std::size_t which = std::ranges::find(data.characteristics(), name) - data.characteristics().begin();
   if (data.size() > 0 && data.characteristic(which, 0).empty())
     return {"one-value",
             fmt::format("characteristic '{}' has no value in any of {} records, so there are no groups to "
@@ -135,8 +135,8 @@ void tell_gaps(report::Document& document, const Dataset& data, std::span<const 
     document.warnings.push_back(one_value(data, name));
   for (const Group& group : all) {
     if (group.is.size() == 1 && group.is[0].second == groups::missing)
-      document.notices.push_back(fmt::format("'{}' is not known of {} of {} records: the group {}",
-                                             group.is[0].first, group.records.size(), data.size(),
+      document.notices.push_back(fmt::format("'{}' is not known of {} of {}: the group {}", group.is[0].first,
+                                             group.records.size(), so_many(data.size(), "record"),
                                              group.name()));
   }
 }
@@ -154,7 +154,7 @@ void append_rows(report::Table& table, const report::Table& more) {
   for (const std::vector<report::Cell>& row : more.rows) {
     std::vector<report::Cell> cells(table.columns.size());
     for (std::size_t c = 0; c < row.size(); ++c)
-      cells[static_cast<std::size_t>(column(more.columns[c].id) - table.columns.begin())] = row[c];
+      cells[column(more.columns[c].id) - table.columns.begin()] = row[c];
     table.rows.push_back(std::move(cells));
   }
 }

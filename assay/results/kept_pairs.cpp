@@ -131,15 +131,13 @@ void tell_left_out(report::Document& document, std::span<const Group> groups, Pa
   const std::size_t most = limit.value_or(usual_pairs);
   document.headline += fmt::format(
       "; of {} pairs of characteristics the worst {} of each two by each figure, and those that differ "
-      "beyond "
-      "chance",
+      "beyond chance",
       pairs, most);
-  document.notices.push_back(message(
-      "of {} pairs of characteristics the result has the worst {} of each two by each figure, and those that "
-      "are "
-      "worse than all others beyond chance; gates of this run are about all of them, ratchets against this "
-      "result about those that it has; {} keeps all",
-      pairs, most, About{"a number of 0", "{pairs=0}"}));
+  document.notices.push_back(
+      message("of {} pairs of characteristics the result has the worst {} of each two by each figure; it "
+              "also has those that are worse than all others beyond chance. Gates of this run are about all "
+              "of them, ratchets against this result about those that it has; {} keeps all",
+              pairs, most, About{"a number of 0", "{pairs=0}"}));
 }
 
 }  // namespace assay::results

@@ -10,6 +10,7 @@
 #include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/results/document.h"
 #include "assay/results/warnings.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -45,12 +46,11 @@ std::vector<Warning> answer_warnings(std::span<const std::int64_t> answers, cons
   if (answers.size() < least || answers[0] == no_class || !has_several_labels(data) ||
       std::ranges::count(answers, answers[0]) < std::ssize(answers))
     return {};
-  return {
-      {"one-answer",
-       fmt::format("all {} records get the same answer, class {}", answers.size(),
-                   class_name(data.class_names(), answers[0])),
-       "the inputs have another scale than those of training, or the network has not been trained, or gives "
-       "the most frequent class"}};
+  return {{"one-answer",
+           fmt::format("all {} records get the same answer, class {}", answers.size(),
+                       class_name(data.class_names(), answers[0])),
+           "the inputs have another scale than those of training, or the network has not been trained, or "
+           "gives the most frequent class"}};
 }
 
 std::vector<Warning> absent_class_warnings(const Dataset& data, std::size_t classes) {
@@ -87,9 +87,9 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
   if (accuracy && data.has_labels() && is_low(*accuracy, class_count(session))) {
     if (const auto cause = likely_cause(session, data, {.expected = 1}, most))
       return {{cause->of_labels ? "class-order" : "preparation",
-               fmt::format("of {} records {} are classified correctly, and {} after one change: {}",
-                           cause->records, report::percent(cause->now), report::percent(cause->then),
-                           cause->remedy),
+               fmt::format("of {} {} are classified correctly, and {} after one change: {}",
+                           so_many(cause->records, "record"), report::percent(cause->now),
+                           report::percent(cause->then), cause->remedy),
                cause->of_labels ? "labels or class folders are not numbered as when the network was trained"
                                 : "the records are not prepared as when the network was trained"}};
     return {};
@@ -98,10 +98,10 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
   if (!cause) return {};
   const std::string what =
       data.has_labels()
-          ? fmt::format("classifies {} of {} records correctly, and {} of the same",
-                        report::percent(cause->now), cause->records, report::percent(cause->then))
-          : fmt::format("gives {} of {} records the same answer when they are", report::percent(cause->then),
-                        cause->records);
+          ? fmt::format("classifies {} of {} correctly, and {} of the same", report::percent(cause->now),
+                        so_many(cause->records, "record"), report::percent(cause->then))
+          : fmt::format("gives {} of {} the same answer when they are", report::percent(cause->then),
+                        so_many(cause->records, "record"));
   return {{"preparation", fmt::format("inputs reach 255, and the network {} divided by 255", what),
            "the network was trained on inputs from 0 to 1 (scale=1/255), so activations are 255 times as "
            "large as they should be, whatever the accuracy"}};
@@ -116,18 +116,16 @@ std::vector<Warning> task_warnings(const Session& session, const Dataset& data) 
                  : "labels of several classes at a time, which `--task labels` of `assay evaluate` measures, "
                    "or one-hot rows that are not"}};
   if (data.target_width() > 1 && !data.has_labels() && may_leave_out_targets(data))
-    return {
-        {"left-out-targets",
-         "some targets are -100 and all others whole numbers from 0, and errors are measured with -100 as a "
-         "number",
-         "labels of steps that are filled up (lengths=, mask=, `assay.sequences`), which a task of classes "
-         "leaves out and a regression cannot"}};
+    return {{"left-out-targets",
+             "some targets are -100 and all others whole numbers from 0, and errors are measured with -100 "
+             "as a number",
+             "labels of steps that are filled up (lengths=, mask=, `assay.sequences`), which a task of "
+             "classes leaves out and a regression cannot"}};
   if (data.has_labels() && data.class_count() > 2 && gives_one_number(session))
     return {{"numbers-as-classes",
-             fmt::format(
-                 "the labels are whole numbers up to {}, and the network gives one number a record: it is "
-                 "measured as a classifier of two classes",
-                 data.class_count() - 1),
+             fmt::format("the labels are whole numbers up to {}, and the network gives one number a record: "
+                         "it is measured as a classifier of two classes",
+                         data.class_count() - 1),
              "targets of a regression in whole numbers; floating-point numbers, or target=, make targets of "
              "them"}};
   return {};

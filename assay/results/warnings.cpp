@@ -65,8 +65,7 @@ void add_collapsed(std::vector<Warning>& warnings, const coverage::Profile& prof
       {"collapsed-layers",
        "most neurons are constant over the training set or the same as another in " + joined(layers),
        "the network has not been trained, has been damaged, or gets inputs of another scale than it was "
-       "trained "
-       "on"});
+       "trained on"});
 }
 
 // m chosen by the share of relevance, where the limit on it ended the choice.
@@ -80,12 +79,11 @@ void add_cap(std::vector<Warning>& warnings, const coverage::CoverageState& stat
   for (const coverage::LayerClusters& layer : state.profile().clusters) {
     const std::size_t neurons = state.profile().statistics[state.profile().position(layer.layer)].neurons();
     if (std::to_string(layer.auto_m) != cap->second.at(0) || layer.auto_m == neurons) continue;
-    warnings.push_back(
-        {"cap",
-         fmt::format("m of layer {} ended at its limit of {}: the neurons hold less than the share "
-                     "of relevance asked for",
-                     layer.layer, layer.auto_m),
-         "relevance is spread evenly; raise the limit, or give m"});
+    warnings.push_back({"cap",
+                        fmt::format("m of layer {} ended at its limit of {}: the neurons hold less than the "
+                                    "share of relevance asked for",
+                                    layer.layer, layer.auto_m),
+                        "relevance is spread evenly; raise the limit, or give m"});
   }
 }
 
@@ -126,17 +124,12 @@ void add_singular(std::vector<Warning>& warnings, const std::string& name,
                                  : "",
                     added = least == greatest ? fmt::format("{:g}", least)
                                               : fmt::format("{:g} to {:g}", least, greatest);
-  warnings.push_back(
-      {"singular-covariance",
-       fmt::format("the training traces have a singular covariance: {}{}; {} was added to its "
-                   "variances for {}, whose values rest on it",
-                   joined(classes), others, added, name),
-       "fewer training records of a class than neurons, or neurons that depend on each other; take "
-       "more records, a narrower layer, or leave neurons out with variance="});
-}
-
-std::string record_count(std::size_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "record" : "records");
+  warnings.push_back({"singular-covariance",
+                      fmt::format("the training traces have a singular covariance: {}{}; {} was added to its "
+                                  "variances for {}, whose values rest on it",
+                                  joined(classes), others, added, name),
+                      "fewer training records of a class than neurons, or neurons that depend on each other; "
+                      "take more records, a narrower layer, or leave neurons out with variance="});
 }
 
 double magnitude(const coverage::InputSummary& inputs) {
@@ -234,7 +227,7 @@ std::vector<Warning> influence_warnings(const Session& session, const Dataset* d
 
 std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {
   constexpr double margin = 1.5;
-  if (classes < 3 || accuracy > margin / static_cast<double>(classes)) return {};
+  if (classes < 3 || accuracy > margin / classes) return {};
   return {{"chance",
            fmt::format("an accuracy of {} is about that of guessing among {} classes",
                        report::percent(accuracy), classes),
@@ -283,10 +276,11 @@ std::vector<Warning> data_warnings(const coverage::Profile& profile, const cover
                         "the test set is the training set: coverage says nothing about new records",
                         "the same spec is given for both"});
   } else if (seen.in_training > 0) {
-    warnings.push_back({"overlap",
-                        fmt::format("{} of the test set {} also in the training set",
-                                    record_count(seen.in_training), seen.in_training == 1 ? "is" : "are"),
-                        "the sets were cut from one carelessly, or contain duplicates"});
+    warnings.push_back(
+        {"overlap",
+         fmt::format("{} of the test set {} also in the training set", so_many(seen.in_training, "record"),
+                     seen.in_training == 1 ? "is" : "are"),
+         "the sets were cut from one carelessly, or contain duplicates"});
   }
   if (auto warning = scale_warning(profile.inputs, seen.inputs)) warnings.push_back(*std::move(warning));
   return warnings;
@@ -298,9 +292,8 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
   if (importance.used == 0)
     warnings.push_back(
         {"no-record-used",
-         fmt::format("none of {} counts: importance is summed over records that are classified "
-                     "correctly",
-                     record_count(importance.records)),
+         fmt::format("none of {} counts: importance is summed over records that are classified correctly",
+                     so_many(importance.records, "record")),
          "labels or preprocessing are not those of training"});
   for (const relevance::LayerImportance& layer : importance.layers) {
     if (importance.used == 0) break;
@@ -321,8 +314,7 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
           {"conservation",
            fmt::format("{:.1f} of relevance arrives in {}, but {:.1f} was put in: shares of it say little",
                        layer.total_here, layer.layer.name, layer.total_in),
-           "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps "
-           "more"});
+           "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps more"});
   }
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "", importance.evaluation.non_finite_ids));
   return warnings;
@@ -331,7 +323,7 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
 Warning non_finite_records(std::size_t count, std::size_t records, const std::vector<std::string>& ids,
                            const std::string& effect) {
   return {"non-finite",
-          fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, record_count(records),
+          fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, so_many(records, "record"),
                       count == 1 ? "gives" : "give", effect, joined(ids)),
           "the records hold such values, or a number that is no category of a OneHotEncoder, or weights of "
           "the network overflow"};

@@ -48,7 +48,7 @@ double mean_over_classes(const Sums& sums, const Measure& measure) {
     sum += *value;
     ++defined;
   }
-  return defined == 0 ? 0 : sum / static_cast<double>(defined);
+  return defined == 0 ? 0 : sum / defined;
 }
 
 void add_by_class(std::vector<Figure>& figures, const std::string& name, const Sums& sums,

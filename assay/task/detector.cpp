@@ -320,8 +320,7 @@ std::vector<SpecOption> Detector::options() {
   return {
       {"format", "",
        "yolo5, yolox, yolo8, yolo10, ssd, retinanet, detr, torchvision, tensorflow, yolo5-heads, "
-       "yolo3-heads; "
-       "empty: as shapes tell"},
+       "yolo3-heads; empty: as shapes tell"},
       {"outputs", "", "names of the outputs, in the order of the parts, joined by +; empty: those that fit"},
       {"parts", "",
        "what numbers of a box are: box, objectness, scores, or score and number (of the class), skip; + "
@@ -596,8 +595,7 @@ void Detector::collect_boxes(const Views& views, std::vector<std::vector<Detecti
       if (of_class < 0 || of_class >= static_cast<std::int64_t>(count))
         fail(Fault::mismatch,
              "the network names class {} (number {} of its output), and there are {} classes; give first=, "
-             "the "
-             "number of the first class, or the names of all as names=",
+             "the number of the first class, or the names of all as names=",
              of_class, of_class + form_.first, count);
       found[of_class].push_back({box, of_class, score, b});
     }

@@ -23,8 +23,8 @@ std::optional<std::size_t> numbers_of_box(const Shape& shape, const HeadShape& h
   if (shape.size() < 3) return std::nullopt;
   const std::size_t grid = shape.size() - (form.columns ? 2 : 3);
   if (shape[grid] != head.rows || shape[grid + 1] != head.columns) return std::nullopt;
-  const std::int64_t before = std::accumulate(
-      shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(grid), std::int64_t{1}, std::multiplies<>());
+  const std::int64_t before =
+      std::accumulate(shape.begin(), shape.begin() + grid, std::int64_t{1}, std::multiplies<>());
   const std::int64_t numbers = form.columns ? before / head.anchors : shape.back();
   if (before != head.anchors * (form.columns ? numbers : 1)) return std::nullopt;
   const std::int64_t fixed = fixed_width(form.parts[0]);

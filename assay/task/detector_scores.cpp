@@ -9,7 +9,7 @@ namespace assay::task {
 
 std::size_t Detector::column_of(std::int64_t of_class) const {
   if (!classes_) return 0;
-  return static_cast<std::size_t>(of_class) + (form_.background == Background::first ? 1 : 0);
+  return of_class + (form_.background == Background::first ? 1 : 0);
 }
 
 const PartView& Detector::scores_in(const Views& views) const {

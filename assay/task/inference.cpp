@@ -74,8 +74,7 @@ bool is_regression(const TaskSubject& subject) {
   names.emplace_back("regression");
   fail(Fault::usage,
        "{}: some targets are -100 and all others whole numbers from 0, which fits classes of which some do "
-       "not "
-       "count, and numbers as well; name the task: {}{}",
+       "not count, and numbers as well; name the task: {}{}",
        dataset.describe(), fmt::join(names, ", "),
        names.size() == 1 ? ", where -100 counts as a number, or bring a network that scores classes" : "");
 }
@@ -86,9 +85,9 @@ TaskSubject subject_of(const Session& session, const Dataset& dataset) {
   const ValueId decision = session.logits();
   if (session.record_axis(decision).axis < 0 && session.group() != 1)
     fail(Fault::mismatch,
-         "network '{}' does not hold its records along an axis of its output, as where an exporter wrote the "
-         "suppression of boxes for one picture into a network of many; export it for one record at a time, "
-         "with a fixed batch",
+         "network '{}' does not hold its records along an axis of its output. An exporter may have written "
+         "the suppression of boxes for one picture into a network of many; export it for one record at a "
+         "time, with a fixed batch",
          session.graph().name());
   constexpr double rounding = 1e-6;
   const Bounds bounds = ValueBounds(session.graph()).of(decision);
@@ -115,10 +114,11 @@ DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
   if (name.empty() || !tasks().find(name).record_labels) return given_data(dataset);
   if (!given_data(dataset)->has_labels() && dataset->target_width() != 1)
     fail(Fault::mismatch, "task '{}' needs one label a record, and {} has {}", name, dataset->describe(),
-         dataset->target_width() == 0 ? "none; give labels as y"
-                                      : fmt::format("{} targets; give one, or name the task of many items "
-                                                    "(pixels, tokens, labels, ...)",
-                                                    dataset->target_width()));
+         dataset->target_width() == 0
+             ? "none; give labels as y"
+             : fmt::format(
+                   "{} targets; give one, or name the task of many items (pixels, tokens, labels, ...)",
+                   dataset->target_width()));
   DatasetPtr labelled = dataset->has_labels() ? dataset : with_labels(name, dataset);
   if (name == "binary") require_two_classes(*labelled);
   return tasks().find(name).make ? numbered(labelled) : labelled;
@@ -131,8 +131,7 @@ void require_two_scores(const Session& session) {
   if (classes == 2) return;
   fail(Fault::mismatch,
        "task 'binary': network '{}' gives {} for a record, and not one score, or one of each of two classes; "
-       "name "
-       "{}",
+       "name {}",
        session.graph().name(), to_string(record_shape(session, session.logits())),
        classes > 2 ? "task 'classes'" : "the task that fits the output (pixels, labels, ...)");
 }
@@ -149,9 +148,9 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
          "task '{}' needs a label for every item, and {} has none; give an array of labels as y, one row a "
          "record{}",
          spec, dataset->describe(),
-         dataset->has_labels() ? "; in files rows with a single 1 each are read as classes, unless y has a "
-                                 "further axis of 1"
-                               : "");
+         dataset->has_labels()
+             ? "; in files rows with a single 1 each are read as classes, unless y has a further axis of 1"
+             : "");
   }
   const TaskSubject subject = subject_of(session, *dataset);
   if (!spec.empty()) return make(named, subject);

@@ -94,8 +94,7 @@ class Walk {
     Statement find(
         database_,
         "SELECT mid, uid, layer, gate, unit, layer_index FROM (SELECT * FROM main.units UNION ALL SELECT * "
-        "FROM "
-        "main.gate_units) WHERE (?1 IS NULL OR mid = ?1) AND (?2 IS NULL OR uid = ?2) ORDER BY mid, "
+        "FROM main.gate_units) WHERE (?1 IS NULL OR mid = ?1) AND (?2 IS NULL OR uid = ?2) ORDER BY mid, "
         "layer_index, gate, unit");
     find.bind({choice.mid ? Cell{*choice.mid} : Cell{}, choice.uid ? Cell{*choice.uid} : Cell{}});
     std::map<std::string, std::vector<inspection::UnitGroup>> groups;  // by network
@@ -111,7 +110,7 @@ class Walk {
                        .behaviour = world_.behaviour});
         units_.push_back({.mid = mid, .uids = {}, .source = 0, .group = own.size() - 1});
       }
-      own.back().units.push_back(static_cast<std::size_t>(find.integer(4)));
+      own.back().units.push_back(find.integer(4));
       units_.back().uids.push_back(find.text(1));
     }
     for (auto& [mid, own] : groups) {
@@ -157,10 +156,10 @@ class Walk {
   void read_symbols(const Batch& batch) {
     const auto& vocabulary = world_.options.vocabulary;
     if (!vocabulary || batch.inputs.dtype() != DType::int64) return;
-    per_record_ = static_cast<std::size_t>(batch.inputs.count()) / batch.indices.size();
+    per_record_ = batch.inputs.count() / batch.indices.size();
     for (const std::int64_t token : batch.inputs.as<std::int64_t>()) {
       const bool known = token >= 0 && static_cast<std::size_t>(token) < vocabulary->symbols.size();
-      symbols_.push_back(known ? &vocabulary->symbols[static_cast<std::size_t>(token)] : nullptr);
+      symbols_.push_back(known ? &vocabulary->symbols[token] : nullptr);
     }
   }
 
@@ -173,8 +172,7 @@ class Walk {
     const std::vector<std::size_t> group{part.group};
     values_.push_back(sources_[part.source].behaviours(batch, group).front());
     const Array& values = values_.back();
-    const auto positions = static_cast<std::size_t>(values.size(1)),
-               units = static_cast<std::size_t>(values.size(2));
+    const std::size_t positions = values.size(1), units = values.size(2);
     const float* from = values.elements<float>();
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
       for (std::size_t p = 0; p < positions; ++p) {
@@ -197,7 +195,7 @@ class Walk {
     for (const inspection::Annotator* annotator : hypotheses_) {
       const inspection::Behaviours behaviours = annotator->annotate({dataset, batch, texts});
       const auto& names = annotator->hypotheses();
-      const auto positions = static_cast<std::size_t>(element_count(behaviours.positions));
+      const std::size_t positions = element_count(behaviours.positions);
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
         for (std::size_t h = 0; h < names.size(); ++h) {
           if (only_ && names[h].name != *only_) continue;

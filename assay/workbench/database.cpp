@@ -145,7 +145,7 @@ Database::Database(const std::filesystem::path& path, int version)
 void Database::set_up() {
   sqlite3_extended_result_codes(handle_, 0);
   sqlite3_busy_timeout(handle_, patience);
-  sqlite3_hard_heap_limit64(static_cast<sqlite3_int64>(memory_limit()));
+  sqlite3_hard_heap_limit64(memory_limit());
   sqlite3_progress_handler(
       handle_, 10000,
       [](void* self) {

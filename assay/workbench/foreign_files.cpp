@@ -81,11 +81,10 @@ void judge_header(const fs::path& database, const std::string& start, std::uint3
     fail(Fault::data, "{}: a database of another program, which stays as it is; name another file",
          database.string());
   if (start[version_at] != rollback_version || start[version_at + 1] != rollback_version)
-    fail(
-        Fault::data,
-        "{}: another program has given this database a write-ahead log; `PRAGMA journal_mode = delete` there "
-        "takes it away",
-        database.string());
+    fail(Fault::data,
+         "{}: another program has given this database a write-ahead log; `PRAGMA journal_mode = delete` "
+         "there takes it away",
+         database.string());
 }
 
 }  // namespace

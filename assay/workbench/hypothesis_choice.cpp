@@ -21,7 +21,7 @@ class SomeHypotheses final : public inspection::Annotator {
     some.values.reserve(records.size() * places_.size() * positions);
     for (std::size_t r = 0; r < records.size(); ++r) {
       for (const std::size_t place : places_) {
-        const auto begin = all.values.begin() + static_cast<std::ptrdiff_t>((r * count + place) * positions);
+        const auto begin = all.values.begin() + (r * count + place) * positions;
         some.values.insert(some.values.end(), begin, begin + static_cast<std::ptrdiff_t>(positions));
       }
     }

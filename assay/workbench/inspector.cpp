@@ -127,9 +127,8 @@ class WorkMaker {
     Statement data_hash(database_, "SELECT hash FROM datasets WHERE data = ?1");
     data_hash.bind({plan_.data});
     data_hash.step();
-    hash.text(data_hash.text(0))
-        .number(plan_.every_record ? -1 : static_cast<std::int64_t>(plan_.records.size()));
-    for (const std::size_t record : plan_.records) hash.number(static_cast<std::int64_t>(record));
+    hash.text(data_hash.text(0)).number(plan_.every_record ? -1 : std::ssize(plan_.records));
+    for (const std::size_t record : plan_.records) hash.number(record);
     for (const std::string& version : versions_) hash.text(version);
     for (const PlannedMeasure& measure : plan_.measures)
       hash.text(measure.written).text(measure.choice.spec().text());
@@ -142,26 +141,23 @@ class WorkMaker {
     for (const PlannedUnit& unit : plan_.units) hash.text(unit.model).text(unit.uid);
     for (const std::string& hypothesis : plan_.hypotheses) hash.text(hypothesis);
     for (const PlannedGroup& group : plan_.groups) {
-      hash.text(report::shown(group.label, report::Column::Kind::text, 17))
-          .number(static_cast<std::int64_t>(group.label.index()));
-      for (const std::size_t unit : group.units) hash.number(static_cast<std::int64_t>(unit));
+      hash.text(report::shown(group.label, report::Column::Kind::text, 17)).number(group.label.index());
+      for (const std::size_t unit : group.units) hash.number(unit);
       hash.number(-1);
-      for (const std::size_t hypothesis : group.hypotheses)
-        hash.number(static_cast<std::int64_t>(hypothesis));
+      for (const std::size_t hypothesis : group.hypotheses) hash.number(hypothesis);
       hash.number(-1);
-      for (const auto& [unit, hypothesis] : group.pairs)
-        hash.number(static_cast<std::int64_t>(unit)).number(static_cast<std::int64_t>(hypothesis));
+      for (const auto& [unit, hypothesis] : group.pairs) hash.number(unit).number(hypothesis);
       hash.number(-1);
     }
   }
 
   void add_options(Hasher& hash) const {
     const inspection::InspectOptions& o = world_.options;
-    hash.number(o.stop_early).real(o.tolerance).real(o.confidence).number(static_cast<std::int64_t>(o.block));
-    hash.number(static_cast<std::int64_t>(o.permutations)).number(static_cast<std::int64_t>(o.bootstrap));
+    hash.number(o.stop_early).real(o.tolerance).real(o.confidence).number(o.block);
+    hash.number(o.permutations).number(o.bootstrap);
     if (!o.documents.empty()) hash.text(o.documents);
     hash.number(static_cast<int>(o.align.rows)).number(static_cast<int>(o.align.reduce));
-    hash.number(static_cast<std::int64_t>(o.seed)).number(static_cast<int>(world_.behaviour));
+    hash.number(o.seed).number(static_cast<int>(world_.behaviour));
     if (!o.vocabulary) return;
     for (const std::string& symbol : o.vocabulary->symbols) hash.text(symbol);
     hash.number(o.vocabulary->padding.value_or(-1));

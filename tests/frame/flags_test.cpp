@@ -99,7 +99,7 @@ TEST_F(FlagsOfACommand, WithoutEffectAreRefusedUnlessTheySayWhatHoldsAnyway) {
     refuse_given({&option("--count")}, "here");
     FAIL() << "a flag that was given";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "--count has no effect here");
+    EXPECT_STREQ(error.what(), "--count has no effect here; leave it out");
   }
 }
 
@@ -150,9 +150,11 @@ TEST_F(FlagsOfACommand, WordsOfEarlierProgramsAreUnderstood) {
                              [&](const std::string& notice) { notices.push_back(notice); }),
               ElementsAre("toy", "--count=4", "--", "--number"));
   EXPECT_THAT(notices, ElementsAre(HasSubstr("now called --count")));
-  EXPECT_THAT(flag_suggestion(words, app, {"--cuont", "4"}), HasSubstr("'--count'"));
-  EXPECT_THAT(flag_suggestion(words, app, {"--door"}), HasSubstr("'--gate'"));
-  EXPECT_EQ(flag_suggestion(words, app, {"--count", "--", "--door"}), "");
+  EXPECT_EQ(unknown_flag(words, app, {"--cuont", "4"}),
+            "no flag is named '--cuont'; did you mean '--count'?");
+  EXPECT_THAT(unknown_flag(words, app, {"--door"}), HasSubstr("'--gate'"));
+  EXPECT_EQ(unknown_flag(words, app, {"--xyzzyxyzzy"}), "no flag is named '--xyzzyxyzzy'");
+  EXPECT_EQ(unknown_flag(words, app, {"--count", "--", "--door"}), "");
 }
 
 }  // namespace

@@ -53,6 +53,19 @@ Program toy() {
   return program;
 }
 
+TEST(ProgramOfCommands, HelpFitsTheTerminal) {
+  CLI::App root;
+  root.formatter(make_help_formatter({}, 60));
+  CLI::App* const sub = root.add_subcommand("sum", "numbers added up");
+  sub->add_flag("--sign")->description("a text of ten words that has to take two lines here");
+  const std::string example = "  toy sum 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22";
+  sub->footer("Examples:\n" + example);
+  const std::string page = sub->help();
+  EXPECT_THAT(page, HasSubstr("  --sign                      a text of ten words that has\n" +
+                              std::string(30, ' ') + "to take two lines here\n"));
+  EXPECT_THAT(page, HasSubstr(example));
+}
+
 TEST(ProgramOfCommands, IsDescribedForOthers) {
   const std::vector<QuestionCommand> commands = question_commands(toy());
   ASSERT_EQ(commands.size(), 1U);

@@ -134,10 +134,17 @@ TEST_F(Forms, NamesWithCommasStandInQuotes) {
   EXPECT_EQ(assay(cover + "a,b").code, 1);
 }
 
+TEST_F(Forms, OneRecordIsNoRecords) {
+  const std::string one = " net.onnx 'images-idx3-ubyte[:1]' --quiet ";
+  EXPECT_THAT(assay("select" + one).out, HasSubstr("1 of 1 record of"));
+  EXPECT_THAT(assay("inspect" + one + "--hypotheses label").out, HasSubstr("all 1 record read"));
+}
+
 TEST_F(Forms, HelpIsAWordAndFlagsAreShort) {
   EXPECT_EQ(assay("help").out, assay("--help").out);
   EXPECT_EQ(assay("help cover").out, assay("cover --help").out);
-  EXPECT_EQ(assay("-V").out, assay("--version").out);
+  for (const std::string version : {"-V", "model -V", "cover --version", "evaluate absent.onnx -V"})
+    EXPECT_EQ(assay(version).out, assay("--version").out) << version;
   const Outcome unknown = assay("help covr");
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("cover"));

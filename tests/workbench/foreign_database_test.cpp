@@ -96,18 +96,18 @@ class LittleMemory {
 
 TEST(QueryLimits, AValueTakesASmallPartOfTheMemory) {
   const LittleMemory little(std::uint64_t{512} << 20);
-  class Session final : public AskTest {
+  class Asked final : public AskTest {
    public:
     void TestBody() override {}
     using AskTest::error_of;
     using AskTest::rows;
-  } session;
-  EXPECT_EQ(session.rows("SELECT length(zeroblob(8000000)) / 1000000"), std::vector<std::string>{"8"});
+  } asked;
+  EXPECT_EQ(asked.rows("SELECT length(zeroblob(8000000)) / 1000000"), std::vector<std::string>{"8"});
   for (const std::string value : {"zeroblob(100000000)", "randomblob(100000000)", "hex(zeroblob(8000000))",
                                   "replace(hex(zeroblob(2000000)), '00', 'abcdefgh')"})
-    EXPECT_THAT(session.error_of("SELECT " + value), HasSubstr("too big")) << value;
-  EXPECT_THAT(session.error_of("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
-                               "SELECT zeroblob(4000000) FROM n"),
+    EXPECT_THAT(asked.error_of("SELECT " + value), HasSubstr("too big")) << value;
+  EXPECT_THAT(asked.error_of("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
+                             "SELECT zeroblob(4000000) FROM n"),
               HasSubstr("the answer"));
 }
 

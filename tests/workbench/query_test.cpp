@@ -299,9 +299,9 @@ class StudyFile : public testing::Test {
     std::filesystem::remove(path);
   }
   ~StudyFile() override { std::filesystem::remove(path); }
-  class Session final : public AskTest {
+  class OpenedStudy final : public AskTest {
    public:
-    explicit Session(const std::filesystem::path& file) : AskTest(file) {}
+    explicit OpenedStudy(const std::filesystem::path& file) : AskTest(file) {}
     void TestBody() override {}
     using AskTest::ask;
     using AskTest::calls;
@@ -315,17 +315,17 @@ TEST_F(StudyFile, KeepsScoresAndTakesThemAgain) {
       "SELECT S.uid, S.unit_score " + clause + "WHERE M.mid = U.mid AND H.h = 'keywords' GROUP BY U.layer";
   std::vector<std::string> first;
   {
-    Session session(path);
-    first = session.rows(query);
-    EXPECT_EQ(session.calls, 1);
+    OpenedStudy opened(path);
+    first = opened.rows(query);
+    EXPECT_EQ(opened.calls, 1);
   }
-  Session session(path);
-  EXPECT_EQ(session.rows(query), first);
-  EXPECT_EQ(session.calls, 0);
-  EXPECT_EQ(session.rows("SELECT count(*) FROM scores"),
+  OpenedStudy opened(path);
+  EXPECT_EQ(opened.rows(query), first);
+  EXPECT_EQ(opened.calls, 0);
+  EXPECT_EQ(opened.rows("SELECT count(*) FROM scores"),
             std::vector<std::string>{std::to_string(first.size())});
-  session.rows("SELECT S.uid " + clause + "WHERE M.mid = U.mid AND H.h = 'inside WHERE'");
-  EXPECT_EQ(session.calls, 1);
+  opened.rows("SELECT S.uid " + clause + "WHERE M.mid = U.mid AND H.h = 'inside WHERE'");
+  EXPECT_EQ(opened.calls, 1);
 }
 
 TEST_F(StudyFile, OfAnotherProgramOrVersionIsRefusedAndLeftAlone) {
@@ -343,7 +343,7 @@ TEST_F(StudyFile, OfAnotherProgramOrVersionIsRefusedAndLeftAlone) {
 }
 
 TEST_F(StudyFile, AnotherNetworkOrDataUnderAKnownNameIsRefused) {
-  Session session(path);
+  OpenedStudy opened(path);
   Database database(path, database_version);
   ModelFacts model = world_models()[0];
   model.hash = "another";

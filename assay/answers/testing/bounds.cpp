@@ -25,12 +25,11 @@ std::size_t write_queries(const Session& session, const DatasetPtr& data, const 
     if (one.outcome == bounds::Outcome::wrong) continue;
     const std::string name = fmt::format("record_{}.vnnlib", one.record);
     const bounds::Query query = bounds::query_of(session, data, one.record, question.records.radius);
-    write_file(
-        folder / name,
-        bounds::to_vnnlib(
-            query, fmt::format("network {}\nrecord {} of the data, class {}, radius {}\na "
-                               "counterexample is an input with another class",
-                               session.graph().hash(), one.record, one.label, question.records.radius)));
+    write_file(folder / name,
+               bounds::to_vnnlib(query, fmt::format("network {}\nrecord {} of the data, class {}, radius "
+                                                    "{}\na counterexample is an input with another class",
+                                                    session.graph().hash(), one.record, one.label,
+                                                    question.records.radius)));
     instances += fmt::format("network.onnx,{},{}\n", name, seconds);
     ++written;
   }

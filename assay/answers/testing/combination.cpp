@@ -11,6 +11,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/merge_files.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::answers {
 namespace {
@@ -85,8 +86,9 @@ void combine_coverage(const CombinationQuestion& question, Progress& progress, r
                                  profile.settings.empty() ? "" : coverage::text_of(profile.settings));
   const std::vector<report::Measurement> measured = results::measurements_of(state);
   report::check(question.conditions, measured);
-  results::append(document, results::combined_document_of(
-                                state, fmt::format("{} states, {} records", read, state.records())));
+  results::append(document,
+                  results::combined_document_of(state, fmt::format("{}, {}", so_many(read, "state"),
+                                                                   so_many(state.records(), "record"))));
   report::apply(question.conditions, document, measured);
 }
 

@@ -20,8 +20,7 @@ std::vector<std::size_t> released_neurons(const std::string& ms) {
     fail(Fault::usage, "{}: the released code has no auto; name them, such as 6,8,10,12", name);
   std::vector<std::size_t> found;
   for (const std::int64_t m : parse_positive(ms, ',', name, "6,8,10")) {
-    if (std::ranges::find(found, static_cast<std::size_t>(m)) == found.end())
-      found.push_back(static_cast<std::size_t>(m));
+    if (std::ranges::find(found, static_cast<std::size_t>(m)) == found.end()) found.push_back(m);
   }
   return found;
 }

@@ -22,8 +22,7 @@ std::vector<attack::Along> requested(const RobustnessQuestion& question) {
   if (question.options.independent && std::ranges::none_of(all, &attack::Along::nested))
     fail(Fault::usage,
          "{} has no effect: no curve goes along the radius of an attack (eps), and all others are attacked "
-         "anew "
-         "at each severity; leave it out",
+         "anew at each severity; leave it out",
          About{"attacking broken records again", "{independent}"});
   return all;
 }

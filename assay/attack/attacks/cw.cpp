@@ -183,13 +183,11 @@ AttackInfo cw_attack() {
           "constant",
       .definition =
           "x' = (tanh(artanh(0.999999 (2x - 1)) + d) + 1) / 2; Adam minimises |x' - x|^2 + c * max(0, Z_y - "
-          "max of the others + confidence) (with a "
-          "target: max of the others - Z_t) over d from 0. A search ends after `iterations`, or when the "
-          "loss has not fallen by 1/10000 since "
-          "the last tenth of them (abort), unless all elements that would change are at ends of their range, "
-          "where the tanh is flat. c is halved between bounds after success, multiplied by 10 until "
-          "there is one. The nearest "
-          "success of all searches is the result; without any it is the record itself.",
+          "max of the others + confidence) (with a target: max of the others - Z_t) over d from 0. A search "
+          "ends after `iterations`, or when the loss has not fallen by 1/10000 since the last tenth of them "
+          "(abort), unless all elements that would change are at ends of their range, "
+          "where the tanh is flat. c is halved between bounds after success, multiplied by 10 until there is "
+          "one. The nearest success of all searches is the result; without any it is the record itself.",
       .limits =
           "Up to search * iterations passes per record. Distances near the smallest are found, not proven.",
       .paper = "Carlini, Wagner, Towards Evaluating the Robustness of Neural Networks, S&P 2017",

@@ -80,23 +80,21 @@ class DeepFool final : public Attack {
 }  // namespace
 
 AttackInfo deepfool_attack() {
-  return {
-      .name = "deepfool",
-      .summary = "DeepFool: the nearest boundary of the linearised network, step by step",
-      .definition =
-          "For each of the `classes` - 1 classes k with the greatest clean scores other than the label y (or "
-          "the target): w = gradient of Z_k - Z_y, "
-          "distance |Z_k - Z_y| / |w|. The nearest moves the change r by (distance + 0.0001) w / |w|; x' "
-          "= clip(x + (1 + overshoot) r, 0, 1). "
-          "Again until the class changes, at most `steps` times.",
-      .limits = "Distances are upper bounds of the smallest change in L2. Clipping can hold a search up.",
-      .paper = "Moosavi-Dezfooli, Fawzi, Frossard, DeepFool, CVPR 2016",
-      .options = {{"steps", "50", "most steps"},
-                  {"overshoot", "0.02", "how far beyond the boundary"},
-                  {"classes", "10", "classes looked at, the label included"}},
-      .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
-        return std::make_unique<DeepFool>(options);
-      }};
+  return {.name = "deepfool",
+          .summary = "DeepFool: the nearest boundary of the linearised network, step by step",
+          .definition =
+              "For each of the `classes` - 1 classes k with the greatest clean scores other than the label y "
+              "(or the target): w = gradient of Z_k - Z_y, "
+              "distance |Z_k - Z_y| / |w|. The nearest moves the change r by (distance + 0.0001) w / |w|; x' "
+              "= clip(x + (1 + overshoot) r, 0, 1). Again until the class changes, at most `steps` times.",
+          .limits = "Distances are upper bounds of the smallest change in L2. Clipping can hold a search up.",
+          .paper = "Moosavi-Dezfooli, Fawzi, Frossard, DeepFool, CVPR 2016",
+          .options = {{"steps", "50", "most steps"},
+                      {"overshoot", "0.02", "how far beyond the boundary"},
+                      {"classes", "10", "classes looked at, the label included"}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+            return std::make_unique<DeepFool>(options);
+          }};
 }
 
 }  // namespace assay::attack

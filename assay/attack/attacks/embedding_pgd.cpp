@@ -54,8 +54,7 @@ class EmbeddingPgd final : public TokenAttack {
 
   static void advance(const Array& rows, const Array& gradient, const std::vector<TokenSearch>& records,
                       double length) {
-    const auto positions = static_cast<std::size_t>(rows.size(1)),
-               width = static_cast<std::size_t>(rows.size(2));
+    const std::size_t positions = rows.size(1), width = rows.size(2);
     for (std::size_t r = 0; r < records.size(); ++r) {
       for (const std::size_t position : records[r].positions) {
         const float* const step = gradient.elements<float>() + (r * positions + position) * width;
@@ -85,7 +84,7 @@ class EmbeddingPgd final : public TokenAttack {
     record.tokens = original;
     record.changed.clear();
     for (const std::size_t position : order) {
-      const auto choice = static_cast<std::size_t>(nearest.elements<std::int64_t>()[position]);
+      const std::size_t choice = nearest.elements<std::int64_t>()[position];
       if (!record.may_change(position) || space.choices()[choice] == original[position]) continue;
       const TokenRow before = record.tokens;
       record.put(position, space.choices()[choice], original[position]);
@@ -119,24 +118,22 @@ AttackInfo embedding_pgd_attack() {
   options.push_back({"steps", "20", "gradient steps"});
   options.push_back(
       {"step", "0.3", "length of a step, in root mean square distances of rows from their mean"});
-  return {
-      .name = "embedding-pgd",
-      .summary = "gradient steps between the rows of tokens, projected to the nearest tokens",
-      .definition =
-          "The rows of all positions that may change start at those of their tokens and move by `step` along "
-          "their gradient of the loss, each scaled to that length, `steps` times without going back to "
-          "tokens. "
-          "After each step the positions that moved furthest take their nearest tokens, at most `changes`, "
-          "as "
-          "long as they are those of a text; the network judges these, and the best are the result.",
-      .limits =
-          "Between rows there are no texts: most steps end at the tokens where they began. hotflip and gcg "
-          "need fewer passes.",
-      .paper = "Madry et al., ICLR 2018; Papernot et al., MILCOM 2016, for the projection to words",
-      .options = options,
-      .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {
-        return std::make_unique<EmbeddingPgd>(given);
-      }};
+  return {.name = "embedding-pgd",
+          .summary = "gradient steps between the rows of tokens, projected to the nearest tokens",
+          .definition =
+              "The rows of all positions that may change start at those of their tokens and move by `step` "
+              "along their gradient of the loss, each scaled to that length, `steps` times without going "
+              "back to tokens. After each step the positions that moved furthest take their nearest tokens, "
+              "at most `changes`, "
+              "as long as they are those of a text; the network judges these, and the best are the result.",
+          .limits =
+              "Between rows there are no texts: most steps end at the tokens where they began. hotflip and "
+              "gcg need fewer passes.",
+          .paper = "Madry et al., ICLR 2018; Papernot et al., MILCOM 2016, for the projection to words",
+          .options = options,
+          .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {
+            return std::make_unique<EmbeddingPgd>(given);
+          }};
 }
 
 }  // namespace assay::attack

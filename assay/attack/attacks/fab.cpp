@@ -283,36 +283,32 @@ class Fab final : public Attack {
 }  // namespace
 
 AttackInfo fab_attack() {
-  return {
-      .name = "fab",
-      .summary = "fast adaptive boundary attack: the nearest adversarial point",
-      .definition =
-          "For each of the `targets` classes t of greatest clean score, from x = the record: the boundary "
-          "Z_t = Z_y "
-          "is taken to be straight, and d, d0 are the shortest ways to it within the range from x and from "
-          "the "
-          "record x0. x' = clip((1 - a)(x + eta d) + a (x0 + eta d0)), a = min(|d| / (|d| + |d0|), alpha). "
-          "Where x' "
-          "is adversarial it is kept if it is the nearest so far, and the search goes on from x0 + beta "
-          "(x' - x0). "
-          "At the end three secant steps along the line to the nearest, to a ten-thousandth of the record's "
-          "lead beyond the boundary. Records that need more than `within` stay as they are.",
-      .limits = "Lengths are upper bounds of the smallest change. Needs gradients.",
-      .paper =
-          "Croce, Hein, Minimally Distorted Adversarial Examples with a Fast Adaptive Boundary Attack, ICML "
-          "2020",
-      .options = {{"within", std::string(anywhere),
-                   "radius beyond which a change is not a success; any: none is"},
-                  {"norm", "linf", "linf or l2: what is to be small"},
-                  {"steps", "100", "steps for each target"},
-                  {"targets", "9", "classes aimed at, one after the other"},
-                  {"alpha", "0.1", "greatest share of the way from the record"},
-                  {"eta", "1.05", "how far beyond the boundary"},
-                  {"beta", "0.9", "share of the way that is left when a search goes back"}},
-      .severities = {{"within", 0, true}},
-      .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
-        return std::make_unique<Fab>(options);
-      }};
+  return {.name = "fab",
+          .summary = "fast adaptive boundary attack: the nearest adversarial point",
+          .definition =
+              "For each of the `targets` classes t of greatest clean score, from x = the record: the "
+              "boundary Z_t = Z_y is taken to be straight, and d, d0 are the shortest ways to it within the "
+              "range from x and from the record x0. x' = clip((1 - a)(x + eta d) + a (x0 + eta d0)), a = "
+              "min(|d| / (|d| + |d0|), alpha). Where x' is adversarial it is kept if it is the nearest so "
+              "far, and the search goes on from x0 + beta (x' - x0). At the end three secant steps along the "
+              "line to the nearest, to a ten-thousandth of the record's lead beyond the boundary. Records "
+              "that need more than `within` stay as they are.",
+          .limits = "Lengths are upper bounds of the smallest change. Needs gradients.",
+          .paper =
+              "Croce, Hein, Minimally Distorted Adversarial Examples with a Fast Adaptive Boundary Attack, "
+              "ICML 2020",
+          .options = {{"within", std::string(anywhere),
+                       "radius beyond which a change is not a success; any: none is"},
+                      {"norm", "linf", "linf or l2: what is to be small"},
+                      {"steps", "100", "steps for each target"},
+                      {"targets", "9", "classes aimed at, one after the other"},
+                      {"alpha", "0.1", "greatest share of the way from the record"},
+                      {"eta", "1.05", "how far beyond the boundary"},
+                      {"beta", "0.9", "share of the way that is left when a search goes back"}},
+          .severities = {{"within", 0, true}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+            return std::make_unique<Fab>(options);
+          }};
 }
 
 }  // namespace assay::attack

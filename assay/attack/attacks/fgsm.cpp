@@ -30,9 +30,8 @@ AttackInfo fgsm_attack() {
           .summary = "fast gradient sign method: one step that raises the loss most",
           .definition =
               "clip(x + eps * sign(gradient of CE(softmax(Z(x)), y)), 0, 1); norm l2 takes the gradient over "
-              "its length, l1 shares eps "
-              "among the elements of greatest gradient; with a target, the step that lowers CE(., target). "
-              "sign(0) = 0.",
+              "its length, l1 shares eps among the elements of greatest gradient; with a target, the step "
+              "that lowers CE(., target). sign(0) = 0.",
           .limits =
               "One step only: that it fails says little about the network. Gradients that vanish or are not "
               "finite do not move the element.",

@@ -65,9 +65,7 @@ class Fog final : public Attack {
   Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "fog");
     Array foggy = problem.inputs.contiguous().clone();
-    const auto rows = static_cast<std::size_t>(foggy.size(2)),
-               columns = static_cast<std::size_t>(foggy.size(3)),
-               size = static_cast<std::size_t>(foggy.size(1)) * rows * columns;
+    const std::size_t rows = foggy.size(2), columns = foggy.size(3), size = foggy.size(1) * rows * columns;
     std::size_t side = 2;
     while (side < std::max(rows, columns)) side *= 2;
     for (std::size_t r = 0; r < problem.keys.size(); ++r) {

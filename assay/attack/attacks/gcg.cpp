@@ -144,19 +144,14 @@ AttackInfo gcg_attack() {
           "greedy coordinate gradient: proposals by the gradient, of which the network's best is taken",
       .definition =
           "For `steps` rounds: `candidates` times a position and one of its `top` tokens by (E_v - E_x) * "
-          "dL/dE "
-          "are drawn, each a change of one token, and the one whose margin is least is taken, though it may "
-          "be "
-          "worse than the round before. Once `changes` tokens are others only these change. The search ends "
-          "at "
-          "the goal and returns the best round. Changes after which the text of the tokens would give other "
-          "tokens are passed over.",
+          "dL/dE are drawn, each a change of one token, and the one whose margin is least is taken, though "
+          "it may be worse than the round before. Once `changes` tokens are others only these change. The "
+          "search ends at the goal and returns the best round. Changes after which the text of the tokens "
+          "would give other tokens are passed over.",
       .limits =
           "Texts may lose their meaning: look at what was found. Takes steps * candidates forward passes. "
-          "Where "
-          "a causal network is attacked in later `positions` alone, each computes those from the first that "
-          "may "
-          "change on; four further passes of whole texts check that this gives their scores.",
+          "Where a causal network is attacked in later `positions` alone, each computes those from the first "
+          "that may change on; four further passes of whole texts check that this gives their scores.",
       .paper = "Zou et al., Universal and Transferable Adversarial Attacks on Aligned Language Models, 2023",
       .options = options,
       .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {

@@ -87,9 +87,8 @@ AttackInfo hotflip_attack() {
       .definition =
           "As long as the goal is not reached and at most `changes` times: of all positions that have not "
           "changed and all tokens v, the change with the greatest (E_v - E_x) * dL/dE, where E are rows of "
-          "the "
-          "table of tokens and L is the cross-entropy with the label (less that with the target). Changes "
-          "after which the text of the tokens would give other tokens are passed over.",
+          "the table of tokens and L is the cross-entropy with the label (less that with the target). "
+          "Changes after which the text of the tokens would give other tokens are passed over.",
       .limits = "Texts may lose their meaning: look at what was found. To first order only.",
       .paper = "Ebrahimi et al., HotFlip: White-Box Adversarial Examples for Text Classification, ACL 2018",
       .options = options,

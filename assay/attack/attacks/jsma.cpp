@@ -168,28 +168,27 @@ class Jsma final : public Attack {
 }  // namespace
 
 AttackInfo jsma_attack() {
-  return {.name = "jsma",
-          .summary = "Jacobian-based saliency maps: few features, moved as far as they go",
-          .definition =
-              "Features that are not at the end of the range may change, each once. As long as the target is "
-              "not reached and at most "
-              "floor(features * gamma / 2) times: of the pairs with A = sum of dZ_t/dx > 0 and B = sum over "
-              "the other classes of dZ_j/dx < 0, the one "
-              "with the greatest -A * B moves by theta and is clipped (with theta < 0: the signs the other "
-              "way round). Without a target, "
-              "the class with the second greatest score is aimed at and any other class will do.",
-          .limits =
-              "Finds changes that are few but large. A search ends where no pair helps the target and "
-              "hinders the others together.",
-          .paper = "Papernot et al., The Limitations of Deep Learning in Adversarial Settings, EuroS&P 2016",
-          .options = {{"theta", "1",
-                       "change of a feature, as a share of the valid range; below 0 features are lowered"},
-                      {"gamma", "1", "share of the features that may change"}},
-          .severities = {{"gamma"}},
-          .target = "random",
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
-            return std::make_unique<Jsma>(options);
-          }};
+  return {
+      .name = "jsma",
+      .summary = "Jacobian-based saliency maps: few features, moved as far as they go",
+      .definition =
+          "Features that are not at the end of the range may change, each once. As long as the target is not "
+          "reached and at most floor(features * gamma / 2) times: of the pairs with A = sum of dZ_t/dx > 0 "
+          "and B = sum over the other classes of dZ_j/dx < 0, the one with the greatest -A * B moves by "
+          "theta and is clipped (with theta < 0: the signs the other way round). Without a target, "
+          "the class with the second greatest score is aimed at and any other class will do.",
+      .limits =
+          "Finds changes that are few but large. A search ends where no pair helps the target and hinders "
+          "the others together.",
+      .paper = "Papernot et al., The Limitations of Deep Learning in Adversarial Settings, EuroS&P 2016",
+      .options = {{"theta", "1",
+                   "change of a feature, as a share of the valid range; below 0 features are lowered"},
+                  {"gamma", "1", "share of the features that may change"}},
+      .severities = {{"gamma"}},
+      .target = "random",
+      .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+        return std::make_unique<Jsma>(options);
+      }};
 }
 
 }  // namespace assay::attack

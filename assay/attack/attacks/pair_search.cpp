@@ -74,10 +74,10 @@ std::vector<Feature> features_of(std::span<const float> a, std::span<const float
   if (!(most_gain > 0) || !(most_loss > 0)) return {};
   good_in_both(gain.data(), loss.data(), count, 1 / most_gain, 1 / most_loss, worths.data(), which.data());
   float gain_bound = nothing, loss_bound = nothing;
-  const auto one = static_cast<std::size_t>(std::ranges::max_element(worths) - worths.begin());
+  const std::size_t one = std::ranges::max_element(worths) - worths.begin();
   const bool known = worths[one] > nothing;
   worths[one] = nothing;
-  const auto two = static_cast<std::size_t>(std::ranges::max_element(worths) - worths.begin());
+  const std::size_t two = std::ranges::max_element(worths) - worths.begin();
   if (known && worths[two] > nothing) {
     gain_bound = std::min(gain[which[one]], gain[which[two]]);
     loss_bound = std::min(loss[which[one]], loss[which[two]]);

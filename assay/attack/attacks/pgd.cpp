@@ -36,8 +36,7 @@ AttackInfo pgd_attack() {
       .summary = "projected gradient descent: many small steps from random points of the ball",
       .definition =
           "From a point uniform in the ball, `steps` times as bim does. With several `starts`, a record that "
-          "the network gets wrong is "
-          "done and the others begin again.",
+          "the network gets wrong is done and the others begin again.",
       .limits =
           "A lower bound of what an adversary can do; gradients that are masked make a network look robust.",
       .paper = "Madry et al., Towards Deep Learning Models Resistant to Adversarial Attacks, ICLR 2018",

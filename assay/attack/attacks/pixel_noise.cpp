@@ -87,8 +87,7 @@ AttackInfo noise_relevant_attack() {
           .summary = "Gaussian noise on the most relevant pixels (U_DI of the study)",
           .definition =
               "clip(x + sigma * n, 0, 1) on the floor(share * pixels) pixels whose channels carry the "
-              "greatest sum of relevance for the class that "
-              "the network names, all channels of each.",
+              "greatest sum of relevance for the class that the network names, all channels of each.",
           .limits = "The study does not give sigma for these sets; 0.3 is that of its white noise.",
           .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ2)",
           .options = options,

@@ -34,8 +34,7 @@ AttackInfo salt_pepper_attack() {
           .summary = "random pixels set to the least or the greatest value",
           .definition =
               "floor(share * pixels) random pixels, all channels of each set to 0 or to 1 with equal chance. "
-              "A pixel is a place of a picture, or "
-              "an element of anything else.",
+              "A pixel is a place of a picture, or an element of anything else.",
           .limits = "Not an attack: a network should withstand it.",
           .paper = "standard impulse noise; Gonzalez, Woods, Digital Image Processing",
           .options = {{"share", "0.05", "share of the pixels"}},

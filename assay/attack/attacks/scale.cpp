@@ -38,8 +38,7 @@ AttackInfo scale_attack() {
           .summary = "larger or smaller about the centre, at random",
           .definition =
               "The picture enlarged by the factor 1 + amount or shrunk by it about its centre, drawn per "
-              "record; bilinear, beyond the edge the edge "
-              "pixel.",
+              "record; bilinear, beyond the edge the edge pixel.",
           .limits = "Not an attack: a network should withstand it.",
           .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
           .options = corruption_options("the factor less 1; by severity 0.05, 0.1, 0.15, 0.2, 0.3"),

@@ -27,7 +27,7 @@ struct Planes {
     for (std::int64_t axis = 1; axis + 2 <= axes; ++axis) channels *= records.size(axis);
   }
   std::size_t at(std::int64_t c, std::int64_t y, std::int64_t x) const {
-    return static_cast<std::size_t>((c * rows + y) * columns + x);
+    return (c * rows + y) * columns + x;
   }
   std::int64_t size() const { return channels * rows * columns; }
 };
@@ -59,14 +59,14 @@ class Square final : public Attack {
     std::iota(at.rows.begin(), at.rows.end(), 0);
     at.distance = distances(network, problem, at.best);
     for (std::size_t query = 1; query < queries_; ++query) {
-      let_turned_go(at, result);
+      let_fooled_go(at, result);
       if (at.rows.empty()) return result;
       const Array tried = with_squares(at.problem, at.best, query);
       const std::vector<double> found = distances(network, at.problem, tried);
       std::vector<std::int64_t> better;
       for (std::size_t i = 0; i < found.size(); ++i) {
         if (!(found[i] < at.distance[i])) continue;
-        better.push_back(static_cast<std::int64_t>(i));
+        better.push_back(i);
         at.distance[i] = found[i];
       }
       if (!better.empty()) put(at.best, better, picked(tried, better));
@@ -84,12 +84,12 @@ class Square final : public Attack {
     std::vector<double> distance;
   };
 
-  static void let_turned_go(Search& at, const Array& result) {
+  static void let_fooled_go(Search& at, const Array& result) {
     std::vector<std::int64_t> fooled, rows, kept, still_open;
     std::vector<double> left;
     for (std::size_t i = 0; i < at.rows.size(); ++i) {
       const bool gone = at.distance[i] < 0;
-      (gone ? fooled : kept).push_back(static_cast<std::int64_t>(i));
+      (gone ? fooled : kept).push_back(i);
       (gone ? rows : still_open).push_back(at.rows[i]);
       if (!gone) left.push_back(at.distance[i]);
     }
@@ -109,7 +109,7 @@ class Square final : public Attack {
   static Array changed(const AttackProblem& problem, const Array& from, std::size_t query, Visit visit) {
     const Planes planes(problem.inputs);
     const Array point = from.to(DType::float32).clone(), clean = in_memory(problem.inputs, DType::float32);
-    const auto size = static_cast<std::size_t>(planes.size());
+    const std::size_t size = planes.size();
     for (std::size_t row = 0; row < problem.keys.size(); ++row) {
       Rng rng = problem.rng(row, query);
       visit(planes, std::span(point.elements<float>() + row * size, size),
@@ -151,10 +151,8 @@ class Square final : public Attack {
                                   ? share * static_cast<double>(planes.columns)
                                   : std::sqrt(share * static_cast<double>(planes.rows * planes.columns)))));
           const std::int64_t high = std::min(side, planes.rows), wide = std::min(side, planes.columns);
-          const auto top = static_cast<std::int64_t>(
-                         rng.below(static_cast<std::uint64_t>(planes.rows - high + 1))),
-                     left = static_cast<std::int64_t>(
-                         rng.below(static_cast<std::uint64_t>(planes.columns - wide + 1)));
+          const std::int64_t top = rng.below(planes.rows - high + 1),
+                             left = rng.below(planes.columns - wide + 1);
           for (std::int64_t c = 0; c < planes.channels; ++c) {
             const float change = 2 * either_way(rng);
             for (std::int64_t y = top; y < top + high; ++y) {
@@ -179,13 +177,10 @@ AttackInfo square_attack() {
           .summary = "random search with squares, by scores alone",
           .definition =
               "Begins with columns of +eps or -eps of each channel. A query moves one square of each channel "
-              "by +2 eps "
-              "or -2 eps, clipped to ball and range, and is kept where it lowers Z_y - max of the other Z. "
-              "The square "
-              "covers `first` of a plane to begin with, and half as much after 0.1, 0.5, 2, 5, 10, 20, 40, "
-              "60 and "
-              "80 % of the "
-              "queries. A record that is adversarial is done.",
+              "by +2 eps or -2 eps, clipped to ball and range, and is kept where it lowers Z_y - max of the "
+              "other Z. The square covers `first` of a plane to begin with, and half as much after 0.1, 0.5, "
+              "2, 5, 10, 20, 40, "
+              "60 and 80 % of the queries. A record that is adversarial is done.",
           .limits =
               "Uses no gradients, so masking them does not help; needs many queries. Records with one axis "
               "have windows instead of squares.",

@@ -11,7 +11,7 @@ double DropCurve::area() const {
   double twice = 0;  // in records
   for (std::size_t i = 1; i <= last; ++i)
     twice += static_cast<double>(right[i - 1] + right[i]) * (along.severity(i) - along.severity(i - 1));
-  return twice / 2 / static_cast<double>(records) / (along.severity(last) - along.severity(0));
+  return twice / 2 / records / (along.severity(last) - along.severity(0));
 }
 
 bool DropCurve::is_half_at_first() const { return clean > 0 && 2 * right.at(0) <= clean; }

@@ -20,6 +20,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/journal.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::attack {
@@ -139,8 +140,8 @@ class Measurement {
     }
     if (all_.walked() > dataset_->size()) journal_->refuse("it has more records than the data set");
     if (all_.walked() > 0)
-      progress.notice(fmt::format("drop curves: going on from {}, {} records are done",
-                                  options_.journal.string(), all_.walked()));
+      progress.notice(fmt::format("drop curves: going on from {}, {} done", options_.journal.string(),
+                                  so_many(all_.walked(), "record")));
   }
 
   void count_all(std::vector<std::size_t> records, Progress& progress) {

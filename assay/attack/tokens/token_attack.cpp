@@ -62,7 +62,7 @@ std::vector<Flip> best_flips(const TokenSpace& space, const TokenSearch& record,
       const float gain = of_tokens[position * choices.size() + c] - now;
       if (gain > 0 && choices[c] != record.tokens[position]) here.push_back({position, choices[c], gain});
     }
-    const auto end = here.begin() + static_cast<std::ptrdiff_t>(std::min(each, here.size()));
+    const auto end = here.begin() + std::min(each, here.size());
     std::ranges::partial_sort(here, end, std::ranges::greater{}, &Flip::gain);
     all.insert(all.end(), here.begin(), end);
   }

@@ -91,15 +91,14 @@ TokenLimits::TokenLimits(const SpecOptions& options)
 }
 
 std::vector<SpecOption> TokenLimits::options(const std::string& changes) {
-  return {
-      {"changes", changes, "most tokens that change; below 1: share of those that may"},
-      {"tokenizer", "",
-       "tokenizer.json of the network: tokens stay those of a text (default: that of the data "
-       "or next to the network)"},
-      {"protect", "", "words that stay, joined by +"},
-      {"positions", "",
-       "tokens that may change, by their places: last20, first20 or a:b (from a on, without b; below 0 from "
-       "the end; those that fill up do not count)"}};
+  return {{"changes", changes, "most tokens that change; below 1: share of those that may"},
+          {"tokenizer", "",
+           "tokenizer.json of the network: tokens stay those of a text (default: that of the data or next to "
+           "the network)"},
+          {"protect", "", "words that stay, joined by +"},
+          {"positions", "",
+           "tokens that may change, by their places: last20, first20 or a:b (from a on, without b; below 0 "
+           "from the end; those that fill up do not count)"}};
 }
 
 std::size_t TokenLimits::budget(std::size_t positions) const {
@@ -131,8 +130,8 @@ TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits
   rows.push_back(graph.constant(node->inputs[0]).shape().back());
   if (network.session().shape(looked_up_) != rows)
     fail(Fault::unsupported,
-         "{} looks tokens up in the shape {}, so they cannot be attacked; they are "
-         "attacked where the rows are [records, tokens, numbers]",
+         "{} looks tokens up in the shape {}, so they cannot be attacked; they are attacked where the rows "
+         "are [records, tokens, numbers]",
          node->describe(), to_string(network.session().shape(looked_up_)));
   known_ = known_tokens(graph);
   table_ = in_memory(graph.constant(node->inputs[0]), DType::float32);

@@ -6,11 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "assay/support/numbers/mean.h"
+
 namespace assay::audit {
 
-inline double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 inline double product_of(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }

@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
+#include "assay/coverage/criteria/same_criterion.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/numbers/exact_count.h"
 
@@ -226,8 +227,7 @@ Json Idc::save() const {
 }
 
 void Idc::load(const Json& state) {
-  if (!state.is_array() || state.size() != layers_.size())
-    throw std::runtime_error(spec_ + ": it has other layers than its profile");
+  require_layers(state, layers_.size(), spec_);
   const auto steps = [&](const Json& json, std::size_t count) {
     if (json.size() != count)
       throw std::runtime_error(spec_ + ": a combination has the wrong number of neurons");
@@ -314,10 +314,9 @@ std::vector<Idc::Neighbour> Idc::LayerCombinations::nearest_uncovered(std::size_
 }
 
 SpecOption important_option() {
-  return {
-      "m", "6",
-      "important neurons, or auto: the fewest that hold the share of relevance asked for when the profile "
-      "was learned"};
+  return {"m", "6",
+          "important neurons, or auto: the fewest that hold the share of relevance asked for when the "
+          "profile was learned"};
 }
 
 std::size_t important_count(const SpecOptions& options) {
@@ -339,8 +338,8 @@ CriterionInfo idc_criterion() {
       .summary = "importance-driven coverage: combinations of activation clusters of the important neurons",
       .definition =
           "covered combinations of clusters, one cluster per important neuron, divided by all such "
-          "combinations (the product of the cluster counts); "
-          "a record covers the combination of the nearest centroids of its activations",
+          "combinations (the product of the cluster counts); a record covers the combination of the nearest "
+          "centroids of its activations",
       .limits =
           "falls fast with m, since combinations multiply; clusters of correlated neurons make combinations "
           "that no input reaches",

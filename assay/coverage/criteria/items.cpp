@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
+#include "assay/coverage/criteria/same_criterion.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/numbers/exact_count.h"
 #include "assay/support/text/text.h"
@@ -175,16 +176,13 @@ void ItemCriterion::cover_above(LayerItems& layer, const ActivationBatch& batch,
 }
 
 const ItemCriterion& ItemCriterion::same_kind(const Criterion& other) const {
-  const auto* same = dynamic_cast<const ItemCriterion*>(&other);
   const auto fits = [](const LayerItems& a, const LayerItems& b) {
     return a.name == b.name && a.neurons == b.neurons;
   };
-  if (same == nullptr || same->spec_ != spec_ || same->per_neuron_ != per_neuron_ ||
-      !std::ranges::equal(layers_, same->layers_, fits)) {
-    fail(Fault::mismatch, "{} cannot be merged with another criterion, other options or another profile",
-         spec_);
-  }
-  return *same;
+  return same_criterion<ItemCriterion>(other, spec_, [&](const ItemCriterion& theirs) {
+    return theirs.spec_ == spec_ && theirs.per_neuron_ == per_neuron_ &&
+           std::ranges::equal(layers_, theirs.layers_, fits);
+  });
 }
 
 void ItemCriterion::merge(const Criterion& other) {
@@ -242,8 +240,7 @@ Json ItemCriterion::save() const {
 }
 
 void ItemCriterion::load(const Json& state) {
-  if (!state.is_array() || state.size() != layers_.size())
-    throw std::runtime_error(spec_ + ": it has other layers than its profile");
+  require_layers(state, layers_.size(), spec_);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     if (keep_ == Keep::bit)
       layers_[l].bits = from_binary<std::uint64_t>(state[l], layers_[l].bits.size());

@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
+#include "assay/coverage/criteria/same_criterion.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/numbers/vectorised.h"
 #include "assay/support/text/panels.h"
@@ -254,13 +255,11 @@ class NeuralCoverage final : public Criterion, public Guiding {
   }
 
   void merge(const Criterion& other) override {
-    const auto* same = dynamic_cast<const NeuralCoverage*>(&other);
-    if (same == nullptr || same->spec_ != spec_ || same->names_ != names_) {
-      fail(Fault::mismatch, "{} cannot be merged with another criterion, other options or another profile",
-           spec_);
-    }
+    const auto& same = same_criterion<NeuralCoverage>(other, spec_, [&](const NeuralCoverage& theirs) {
+      return theirs.spec_ == spec_ && theirs.names_ == names_;
+    });
     for (std::size_t l = 0; l < moments_.size(); ++l) {
-      const Moments& theirs = same->moments_[l];
+      const Moments& theirs = same.moments_[l];
       if (moments_[l].unit() != theirs.unit() || moments_[l].neurons() != theirs.neurons()) {
         fail(Fault::mismatch, "{} of layer '{}' cannot be merged: it was measured with another profile",
              spec_, names_[l]);
@@ -291,8 +290,7 @@ class NeuralCoverage final : public Criterion, public Guiding {
   }
 
   void load(const Json& state) override {
-    if (!state.is_array() || state.size() != moments_.size())
-      throw std::runtime_error(spec_ + ": it has other layers than its profile");
+    require_layers(state, moments_.size(), spec_);
     for (std::size_t l = 0; l < moments_.size(); ++l) moments_[l].load(state[l]);
   }
 
@@ -322,9 +320,8 @@ CriterionInfo nlc_criterion() {
           .summary = "neural coverage: the spread of each layer's activations, correlations included",
           .definition =
               "sum over layers of the mean absolute entry of the covariance matrix of the layer's neurons "
-              "over the test set (divided by n, from zero); "
-              "activations are rounded to 2^-18 of the greatest training activation so that sums are exact; "
-              "a figure without a greatest value",
+              "over the test set (divided by n, from zero); activations are rounded to 2^-18 of the greatest "
+              "training activation so that sums are exact; a figure without a greatest value",
           .limits =
               "grows with the scale of activations, so figures of two networks do not compare; may fall when "
               "records are added",

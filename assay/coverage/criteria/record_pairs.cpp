@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include <assay/error.h>
+#include "assay/coverage/criteria/same_criterion.h"
 
 namespace assay::coverage {
 namespace {
@@ -161,8 +162,7 @@ Json RecordPairs::save() const {
 }
 
 void RecordPairs::load(const Json& state) {
-  if (!state.is_array() || state.size() != pairs_.size())
-    throw std::runtime_error(spec_ + ": it has other layers than its profile");
+  require_layers(state, pairs_.size(), spec_);
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     LayerPair& pair = pairs_[p];
     const auto& covered = state[p].at("covered").get_binary();
@@ -232,15 +232,12 @@ std::vector<std::vector<Aim>> RecordPairs::aims(const ActivationBatch& batch, st
 }
 
 const RecordPairs& RecordPairs::same_kind(const Criterion& other) const {
-  const auto* same = dynamic_cast<const RecordPairs*>(&other);
   const auto fits = [](const LayerPair& a, const LayerPair& b) {
     return a.name == b.name && a.from == b.from && a.to == b.to;
   };
-  if (same == nullptr || same->spec_ != spec_ || !std::ranges::equal(pairs_, same->pairs_, fits)) {
-    fail(Fault::mismatch, "{} cannot be merged with another criterion, other options or another profile",
-         spec_);
-  }
-  return *same;
+  return same_criterion<RecordPairs>(other, spec_, [&](const RecordPairs& theirs) {
+    return theirs.spec_ == spec_ && std::ranges::equal(pairs_, theirs.pairs_, fits);
+  });
 }
 
 double factor_option(const CriterionSetup& setup, const std::string& name) {

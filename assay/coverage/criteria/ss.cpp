@@ -13,6 +13,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/row_loops.h"
+#include "assay/coverage/criteria/same_criterion.h"
 
 namespace assay::coverage {
 namespace {
@@ -279,8 +280,7 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
   }
 
   void load(const Json& state) override {
-    if (!state.is_array() || state.size() != pairs_.size())
-      throw std::runtime_error(spec_ + ": it has other layers than its profile");
+    require_layers(state, pairs_.size(), spec_);
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       LayerPair& pair = pairs_[p];
       const auto& bytes = state[p].get_binary();
@@ -330,15 +330,12 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
 
  private:
   const SignSignCoverage& same_kind(const Criterion& other) const {
-    const auto* same = dynamic_cast<const SignSignCoverage*>(&other);
     const auto fits = [](const LayerPair& a, const LayerPair& b) {
       return a.name == b.name && a.from == b.from && a.to == b.to;
     };
-    if (same == nullptr || same->spec_ != spec_ || !std::ranges::equal(pairs_, same->pairs_, fits)) {
-      fail(Fault::mismatch, "{} cannot be merged with another criterion, other options or another profile",
-           spec_);
-    }
-    return *same;
+    return same_criterion<SignSignCoverage>(other, spec_, [&](const SignSignCoverage& theirs) {
+      return theirs.spec_ == spec_ && std::ranges::equal(pairs_, theirs.pairs_, fits);
+    });
   }
 
   std::string spec_;

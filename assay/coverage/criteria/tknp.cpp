@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
+#include "assay/coverage/criteria/same_criterion.h"
 #include "assay/coverage/criteria/top_k.h"
 #include "assay/support/files/hash.h"
 
@@ -69,12 +70,10 @@ class PatternCoverage final : public Criterion, public Itemised, public Comparab
   }
 
   void merge(const Criterion& other) override {
-    const auto* same = dynamic_cast<const PatternCoverage*>(&other);
-    if (same == nullptr || same->spec_ != spec_ || same->layers_ != layers_) {
-      fail(Fault::mismatch, "{} cannot be merged with another criterion, other options or another profile",
-           spec_);
-    }
-    for (const auto& [pattern, first] : same->first_) add(pattern, first);
+    const auto& same = same_criterion<PatternCoverage>(other, spec_, [&](const PatternCoverage& theirs) {
+      return theirs.spec_ == spec_ && theirs.layers_ == layers_;
+    });
+    for (const auto& [pattern, first] : same.first_) add(pattern, first);
   }
 
   std::vector<Coverage> result() const override {
@@ -168,8 +167,7 @@ CriterionInfo tknp_criterion() {
       .summary = "top-k neuron patterns: distinct combinations of the k most active neurons of all layers",
       .definition =
           "number of distinct tuples of sets, one set per layer: the k neurons with the greatest activation "
-          "on a record (ties to the lower index); "
-          "a count, not a share",
+          "on a record (ties to the lower index); a count, not a share",
       .limits =
           "near the number of records for any network of some width; patterns are told apart by a 128-bit "
           "hash",

@@ -41,8 +41,7 @@ struct OwnedBlock {
     const std::size_t columns = block.units.size() / block.rows,
                       hypotheses = block.behaviours.size() / block.rows;
     const auto add = [&](auto& to, auto from, std::size_t width) {
-      to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(rows.begin * width),
-                from.begin() + static_cast<std::ptrdiff_t>(rows.end * width));
+      to.insert(to.end(), from.begin() + rows.begin * width, from.begin() + rows.end * width);
     };
     add(records, block.records, 1);
     add(units, block.units, columns);
@@ -136,9 +135,8 @@ class Permuted final : public MeasureState {
   static void copy(const Block& block, const RecordRows& from, const RecordRows& to,
                    std::vector<float>& behaviours) {
     const std::size_t width = block.behaviours.size() / block.rows;
-    std::copy_n(block.behaviours.begin() + static_cast<std::ptrdiff_t>(from.begin * width),
-                (from.end - from.begin) * width,
-                behaviours.begin() + static_cast<std::ptrdiff_t>(to.begin * width));
+    std::copy_n(block.behaviours.begin() + from.begin * width, (from.end - from.begin) * width,
+                behaviours.begin() + to.begin * width);
   }
   // Rounding must not tell equal values apart.
   void count(const std::vector<Score>& scores, const std::vector<Score>& others,

@@ -11,8 +11,7 @@ namespace {
 using operators::Ints;
 
 Ints last_axes(const Shape& shape, std::size_t axes) {
-  return shape.size() < axes + 2 ? Ints()
-                                 : Ints(shape.end() - static_cast<std::ptrdiff_t>(axes), shape.end());
+  return shape.size() < axes + 2 ? Ints() : Ints(shape.end() - axes, shape.end());
 }
 
 // Sizes of a node's windows; empty where it has none.

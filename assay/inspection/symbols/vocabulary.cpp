@@ -43,8 +43,7 @@ std::vector<std::string> symbols_of(const Array& array, const std::string& name)
     const auto bytes = array.as<std::uint8_t>();
     const std::size_t width = array.shape()[1];
     for (std::size_t i = 0; i < bytes.size(); i += width) {
-      std::string symbol(bytes.begin() + static_cast<std::ptrdiff_t>(i),
-                         bytes.begin() + static_cast<std::ptrdiff_t>(i + width));
+      std::string symbol(bytes.begin() + i, bytes.begin() + i + width);
       symbols.push_back(symbol.substr(0, symbol.find('\0')));
     }
     return symbols;
@@ -198,18 +197,15 @@ Batch slice(const Batch& batch, std::size_t begin, std::size_t end) {
   const auto cut = [&](const Array& array) {
     if (array.count() == 0) return array;
     Shape shape = array.shape();
-    const std::size_t row = array.byte_size() / static_cast<std::size_t>(shape[0]);
+    const std::size_t row = array.byte_size() / shape[0];
     shape[0] = end - begin;
     return Array(array.dtype(), shape,
                  std::vector<std::byte>(array.data() + begin * row, array.data() + end * row));
   };
   Batch part = batch;
-  part.indices = {batch.indices.begin() + static_cast<std::ptrdiff_t>(begin),
-                  batch.indices.begin() + static_cast<std::ptrdiff_t>(end)};
+  part.indices = {batch.indices.begin() + begin, batch.indices.begin() + end};
   part.inputs = cut(batch.inputs), part.targets = cut(batch.targets);
-  if (!batch.labels.empty())
-    part.labels = {batch.labels.begin() + static_cast<std::ptrdiff_t>(begin),
-                   batch.labels.begin() + static_cast<std::ptrdiff_t>(end)};
+  if (!batch.labels.empty()) part.labels = {batch.labels.begin() + begin, batch.labels.begin() + end};
   for (NamedArray& other : part.others) other.values = cut(other.values);
   return part;
 }

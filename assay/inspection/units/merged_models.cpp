@@ -90,8 +90,7 @@ void MergedModels::step(const Array& rows, std::span<const float> labels, std::s
   if (width < columns()) {
     gathered.reserve(width * units_);
     for (const std::size_t c : list.columns)
-      gathered.insert(gathered.end(), weights_.begin() + static_cast<std::ptrdiff_t>(c * units_),
-                      weights_.begin() + static_cast<std::ptrdiff_t>((c + 1) * units_));
+      gathered.insert(gathered.end(), weights_.begin() + c * units_, weights_.begin() + (c + 1) * units_);
   }
   const Array error =
       array::mm(rows, matrix(width < columns() ? gathered : weights_, width).t()).contiguous();
@@ -195,7 +194,7 @@ double log2_probability(const float* logits, std::size_t outputs, std::size_t la
 
 std::size_t predicted(const float* logits, std::size_t outputs) {
   if (outputs == 1) return logits[0] > 0 ? 1 : 0;
-  return static_cast<std::size_t>(std::max_element(logits, logits + outputs) - logits);
+  return std::max_element(logits, logits + outputs) - logits;
 }
 
 }  // namespace assay::inspection

@@ -86,7 +86,7 @@ Array difference(const Array& units, const Behaviour& behaviour, const Batch& ba
   const std::int64_t records = batch.indices.size();
   std::vector<float> rows;
   for (const std::size_t r : batch.indices) {
-    const auto begin = behaviour.values.begin() + static_cast<std::ptrdiff_t>(r * behaviour.positions);
+    const auto begin = behaviour.values.begin() + r * behaviour.positions;
     rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(behaviour.positions));
   }
   const Array wanted =

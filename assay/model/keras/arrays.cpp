@@ -21,7 +21,7 @@ Array gather(const Array& array, const Shape& shape, const std::vector<std::int6
   std::vector<std::int64_t> index(shape.size(), 0);
   std::int64_t position = start;
   for (float& element : target) {
-    element = source[static_cast<std::size_t>(position)];
+    element = source[position];
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       position += strides[axis];
       if (++index[axis] < shape[axis]) break;
@@ -40,7 +40,7 @@ Array transposed(const Array& array, std::span<const int> permutation) {
   std::vector<std::int64_t> steps;
   for (const int axis : permutation) {
     shape.push_back(array.size(axis));
-    steps.push_back(strides[static_cast<std::size_t>(axis)]);
+    steps.push_back(strides[axis]);
   }
   return gather(array, shape, steps, 0);
 }
@@ -54,9 +54,8 @@ Array reversed(const Array& array, std::span<const int> axes) {
   auto strides = strides_of(array.shape());
   std::int64_t start = 0;
   for (const int axis : axes) {
-    const auto i = static_cast<std::size_t>(axis);
-    start += strides[i] * (array.shape()[i] - 1);
-    strides[i] = -strides[i];
+    start += strides[axis] * (array.shape()[axis] - 1);
+    strides[axis] = -strides[axis];
   }
   return gather(array, array.shape(), strides, start);
 }

@@ -84,7 +84,7 @@ class Assembler {
       fail(Fault::model, "{}: its output {} is read, but it has {}", layer_at(layer).config.where(),
            ref.output, outputs.size());
     }
-    return outputs[static_cast<std::size_t>(ref.output)];
+    return outputs[ref.output];
   }
 
   void place_inputs(std::span<const KerasTensor> given) {

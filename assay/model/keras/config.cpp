@@ -169,7 +169,7 @@ class CallReader {
         continue;
       const auto place = std::find(names.begin(), names.end(), key);
       if (place != names.end()) {
-        collect(value, named_[static_cast<std::size_t>(place - names.begin())]);
+        collect(value, named_[place - names.begin()]);
       } else if (masks_input) {
         masks(value, key == "mask" ? 0 : static_cast<std::size_t>(masked - mask_names.begin()));
       } else if (key == "attention_mask") {
@@ -293,8 +293,7 @@ class ModelReader {
     if (!config.is_object() || !config.contains("layers") || !config["layers"].is_array()) {
       fail(Fault::unsupported,
            "{}: model of class '{}' records no layer graph (a subclassed model?); rebuild it as a functional "
-           "or "
-           "Sequential model, or export it to ONNX",
+           "or Sequential model, or export it to ONNX",
            source_, model.class_name);
     }
     for (json& entry : config["layers"]) {

@@ -249,7 +249,6 @@ Hdf5File::Hdf5File(Hdf5File&&) noexcept = default;
 
 const std::string& Hdf5File::name() const { return state_->name; }
 bool Hdf5File::is_group(const std::string& path) const { return state_->is(path, H5I_GROUP); }
-bool Hdf5File::is_dataset(const std::string& path) const { return state_->is(path, H5I_DATASET); }
 
 std::vector<std::string> Hdf5File::children(const std::string& path) const {
   const Handle group = state_->open_group(path);

@@ -35,7 +35,6 @@ class Hdf5File {
   const std::string& name() const;
   // Paths are absolute or relative to the root, "model_weights/dense/kernel:0".
   bool is_group(const std::string& path) const;
-  bool is_dataset(const std::string& path) const;
   // Names in a group, in the order of the names; throws Error{resources} beyond 100,000.
   std::vector<std::string> children(const std::string& group) const;
 

@@ -100,8 +100,7 @@ Graph read_keras_h5(const fs::path& path) {
   if (!architecture && !holds_keras_weights(file)) {
     fail(Fault::model,
          "{}: an HDF5 file without a Keras model (no 'model_config', no 'layer_names', no 'layers'); give "
-         "the file "
-         "that model.save() wrote",
+         "the file that model.save() wrote",
          weights->string());
   }
   if (!architecture) {

@@ -41,14 +41,14 @@ Array filled(const Array& element, Shape shape, std::int64_t count) {
 
 // Where the scale of an element stands: one for all, one a position of an axis, or one a block along it.
 struct ScalePositions {
-  std::size_t behind = 1, count = 1;         // elements of one position of the axis; positions
+  std::size_t inner = 1, count = 1;          // elements of one position of the axis; positions
   std::size_t block = 1, scales = 1;         // positions that share a scale; scales along the axis
   bool single = false, of_all_axes = false;  // whether the other axes have their own
 
   std::size_t of(std::size_t i) const {
     if (single) return 0;
-    const std::size_t at = i / behind % count / block;
-    return of_all_axes ? (i / behind / count * scales + at) * behind + i % behind : at;
+    const std::size_t at = i / inner % count / block;
+    return of_all_axes ? (i / inner / count * scales + at) * inner + i % inner : at;
   }
 };
 
@@ -60,7 +60,7 @@ std::optional<ScalePositions> scale_positions(const Node& node, const Shape& sha
   const std::int64_t axis = given < 0 ? given + rank : given, block = node.integer("block_size", 0);
   if (axis < 0 || axis >= rank) return std::nullopt;
   const std::size_t at = axis;
-  for (std::size_t i = at + 1; i < shape.size(); ++i) found.behind *= static_cast<std::size_t>(shape[i]);
+  for (std::size_t i = at + 1; i < shape.size(); ++i) found.inner *= static_cast<std::size_t>(shape[i]);
   found.count = shape[at];
   if (scales.size() == 1 && block == 0) return scales[0] == shape[at] ? std::optional(found) : std::nullopt;
   Shape expected = shape;

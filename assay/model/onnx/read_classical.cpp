@@ -57,8 +57,9 @@ bool holds_single_precision(OnnxGraph& graph, const std::string& name) {
 
 bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
   const auto& inputs = proto.input();
-  const bool behind = std::ranges::any_of(inputs, [&](const auto& name) { return dropped_.contains(name); });
-  if (behind || makes_texts(proto)) {
+  const bool reads_dropped =
+      std::ranges::any_of(inputs, [&](const auto& name) { return dropped_.contains(name); });
+  if (reads_dropped || makes_texts(proto)) {
     dropped_.insert(proto.output().begin(), proto.output().end());
     return true;
   }

@@ -228,8 +228,7 @@ void Reader::read_scan(const onnx::NodeProto& proto, const Node& node) {
          node.describe(), proto.input_size(), proto.output_size(), body.input_size(), body.output_size());
   if (opset_ < 9 && !given_name(proto, 0).empty())
     fail(Fault::unsupported,
-         "{}: sequences of several lengths are not supported; export with operator set 9 or "
-         "later",
+         "{}: sequences of several lengths are not supported; export with operator set 9 or later",
          node.describe());
   if (opset_ < 9 || !unroll_scan(proto, node, body)) keep_bodies(proto, node, {"body"});
 }
@@ -431,8 +430,7 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
   for (const std::string& name : proto.input()) {
     if (is_sequence_or_optional(name))
       fail(Fault::unsupported,
-           "{}: input '{}' is a sequence or an optional value, and the number of rounds is not "
-           "known",
+           "{}: input '{}' is a sequence or an optional value, and the number of rounds is not known",
            node.describe(), name);
   }
   for (const auto& attribute : proto.attribute()) {

@@ -87,8 +87,8 @@ bool Reader::stack_collected(onnx::NodeProto& loop, const Node& node) {
         initial->second.empty() ? appending_node(*body, body->input(input).name(), after) : -1;
     if (appends < 0)
       fail(Fault::unsupported,
-           "{}: a sequence that passes through a loop with an unknown number of rounds must begin empty and "
-           "get one element at its end in each round; '{}' does not",
+           "{}: in a loop with an unknown number of rounds a sequence must begin empty and get one element "
+           "at its end in each round; '{}' does not",
            node.describe(), loop.input(input));
     const std::string element = body->node(appends).input(1), sequence = loop.output(input - 2);
     body->mutable_node()->DeleteSubrange(appends, 1);
@@ -155,8 +155,7 @@ bool Reader::read_sequence(const onnx::NodeProto& proto, const Node& node) {
     sequences_[output] = {proto.input().begin(), proto.input().end()};
   } else if (node.op == "SequenceInsert") {
     std::vector<std::string> list = sequence(proto, node, 0);
-    list.insert(list.begin() + static_cast<std::ptrdiff_t>(position_in(proto, node, 2, std::ssize(list))),
-                needed(proto, node, 1));
+    list.insert(list.begin() + position_in(proto, node, 2, std::ssize(list)), needed(proto, node, 1));
     sequences_[output] = std::move(list);
   } else if (node.op == "SequenceErase" || node.op == "SequenceAt") {
     std::vector<std::string> list = sequence(proto, node, 0);
@@ -168,7 +167,7 @@ bool Reader::read_sequence(const onnx::NodeProto& proto, const Node& node) {
     if (node.op == "SequenceAt") {
       alias(list[at], output);
     } else {
-      list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+      list.erase(list.begin() + at);
       sequences_[output] = std::move(list);
     }
   } else if (node.op == "SequenceLength") {

@@ -9,9 +9,8 @@ OperatorInfo afrm_operator() {
           .title = "activation function removal",
           .summary = "the activation function of a whole layer is removed",
           .definition =
-              "the layer gives its pre-activation instead of its activation, for activation functions of "
-              "any kind, also those spelt out in several nodes; not "
-              "a final softmax or sigmoid",
+              "the layer gives its pre-activation instead of its activation, for activation functions of any "
+              "kind, also those spelt out in several nodes; not a final softmax or sigmoid",
           .limits = "one mutant per layer; the functions inside recurrent cells stay",
           .paper = "Ma et al., DeepMutation, ISSRE 2018",
           .level = OperatorInfo::Level::layer,

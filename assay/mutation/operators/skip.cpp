@@ -24,7 +24,7 @@ bool depends_on(const Graph& graph, ValueId value, ValueId on) {
   return false;
 }
 
-// The only node that reads the value, behind nodes that only give it another shape. nullptr for several.
+// The only node that reads the value, after nodes that only give it another shape. nullptr for several.
 const Node* reader_of(const Graph& graph, ValueId& value) {
   while (graph.consumers(value).size() == 1) {
     const Node& node = graph.node(graph.consumers(value)[0]);

@@ -15,8 +15,7 @@ OperatorInfo stuck_operator() {
           .summary = "some neurons always have the same activation",
           .definition =
               "the activation of a chosen neuron is `value` for every record, at all positions; before a "
-              "final softmax or sigmoid the pre-activation is stuck. "
-              "With value=0 this is neuron inhibition",
+              "final softmax or sigmoid the pre-activation is stuck. With value=0 this is neuron inhibition",
           .limits = "of a recurrent layer what its readers see is stuck; the recurrence inside goes on",
           .paper = "neuron inhibitor of MuFF, arXiv:2501.09846, for value=0; stuck-at faults of hardware",
           .level = OperatorInfo::Level::neuron,

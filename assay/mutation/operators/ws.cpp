@@ -32,9 +32,8 @@ OperatorInfo ws_operator() {
           .summary = "permutes the incoming weights of some neurons",
           .definition =
               "the incoming weights of a chosen neuron are permuted at random: of a dense neuron its row or "
-              "column, of a convolution all weights of one "
-              "output channel, of a recurrent neuron those of all its gates, W and R each within itself; "
-              "biases stay",
+              "column, of a convolution all weights of one output channel, of a recurrent neuron those of "
+              "all its gates, W and R each within itself; biases stay",
           .limits = "neurons whose weights are all equal are left out",
           .paper = "Ma et al., DeepMutation, ISSRE 2018",
           .level = OperatorInfo::Level::neuron,

@@ -20,11 +20,11 @@ template <typename T>
 Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis) {
   const Shape& shape = a.shape();
   const std::size_t size = shape[axis];
-  const std::size_t behind = element_count({shape.begin() + axis + 1, shape.end()});
+  const std::size_t inner = element_count({shape.begin() + axis + 1, shape.end()});
   const std::span<const T> x = a.as<T>(), y = b.as<T>();
   std::vector<bool> differs(size);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) differs[i / behind % size] = true;
+    if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) differs[i / inner % size] = true;
   }
   Channels positions;
   for (std::size_t i = 0; i < size; ++i) {

@@ -140,8 +140,6 @@ const OperatorInfo* find(std::span<const OperatorInfo> operators, std::string_vi
 }  // namespace
 }  // namespace passing
 
-std::span<const OperatorInfo> relevance_operators() { return passing::catalogue; }
-
 const OperatorInfo* find_relevance_operator(std::string_view op, bool through_attention) {
   const OperatorInfo* const other =
       through_attention ? passing::find(passing::attention_catalogue, op) : nullptr;

@@ -9,6 +9,7 @@
 #include <assay/attack.h>
 #include "assay/results/document.h"
 #include "assay/support/numbers/distributions.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -88,8 +89,8 @@ void add_undefined(report::Document& document, const relevance::Faithfulness& fo
   for (const QualityFigures& figures : found.figures) {
     if (figures.values.size() == found.used) continue;
     document.notices.push_back(fmt::format(
-        "{} of {}: not defined for {} of {} records (no relevance, or a score that nothing changes)",
-        figures.measure, figures.method, found.used - figures.values.size(), found.used));
+        "{} of {}: not defined for {} of {} (no relevance, or a score that nothing changes)", figures.measure,
+        figures.method, found.used - figures.values.size(), so_many(found.used, "record")));
   }
 }
 
@@ -105,11 +106,10 @@ report::Document document_of(const relevance::Faithfulness& found, const Graph& 
                      figures_for_gates(measurements_of(found))};
   if (document.tables[1].rows.empty()) document.tables.erase(document.tables.begin() + 1);
   add_undefined(document, found);
-  document.definitions = {
-      {"explained",
-       "the score of the class that the network names, whether that is right or not; replaced "
-       "positions are 0",
-       "docs/algorithms/faithfulness.md"}};
+  document.definitions = {{"explained",
+                           "the score of the class that the network names, whether that is right or not; "
+                           "replaced positions are 0",
+                           "docs/algorithms/faithfulness.md"}};
   std::set<std::string> said;
   for (const QualityFigures& figures : found.figures) {
     const relevance::QualityInfo& info = info_of(figures);

@@ -15,6 +15,7 @@
 #include "assay/data/files/image.h"
 #include "assay/data/summary.h"
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 #include "assay/support/text/unit_numbers.h"
 
@@ -97,16 +98,18 @@ std::vector<const ScoreRow*> best_units(const Inspection& inspection, std::size_
   return best;
 }
 
+// The number of columns where there is none of that name.
+std::size_t column_of(const report::Table& table, std::string_view id) {
+  return std::ranges::find(table.columns, id, &report::Column::id) - table.columns.begin();
+}
+
 // Leaves out columns that say nothing: one network, no intervals, groups named like their layers.
 void shorten(report::Table& table) {
   if (table.rows.empty()) return;
-  const auto place = [&](const char* id) {
-    return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
-                                    table.columns.begin());
-  };
+  const auto place = [&](std::string_view id) { return column_of(table, id); };
   const auto drop = [&](std::size_t c) {
-    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
-    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+    table.columns.erase(table.columns.begin() + c);
+    for (auto& row : table.rows) row.erase(row.begin() + c);
   };
   const auto all_rows = [&](auto holds) { return std::ranges::all_of(table.rows, holds); };
   for (std::size_t c = table.columns.size(); c-- > 0;) {
@@ -215,7 +218,7 @@ report::Table curve_table(const Inspection& inspection, const std::vector<const 
   rows.resize(std::min(rows.size(), most));
   std::vector<Point> points;
   for (const ScoreRow* row : rows) {
-    const auto place = static_cast<std::size_t>(row - inspection.rows.data());
+    const std::size_t place = row - inspection.rows.data();
     for (const inspection::CurvePoint& point : inspection.curve)
       points.push_back({*row, point, point.values.at(place)});
   }
@@ -259,8 +262,8 @@ report::Table status_table(const Inspection& inspection) {
 
 std::string progress_of(const Inspection& inspection) {
   return inspection.records_read < inspection.records
-             ? fmt::format("{} of {} records read", inspection.records_read, inspection.records)
-             : fmt::format("all {} records read", inspection.records);
+             ? fmt::format("{} of {} read", inspection.records_read, so_many(inspection.records, "record"))
+             : fmt::format("all {} read", so_many(inspection.records, "record"));
 }
 
 std::string headline_of(const Inspection& inspection, const std::string& subject,
@@ -271,8 +274,8 @@ std::string headline_of(const Inspection& inspection, const std::string& subject
     if (groups.insert({pair.model, pair.group}).second) units += pair.units;
   }
   const std::size_t asked = inspection.hypotheses.size();
-  const std::string what = fmt::format("{} {}, {} {}, {}", units, units == 1 ? "unit" : "units", asked,
-                                       asked == 1 ? "hypothesis" : "hypotheses", progress_of(inspection));
+  const std::string what = fmt::format("{}, {}, {}", so_many(units, "unit"),
+                                       so_many(asked, "hypothesis", "hypotheses"), progress_of(inspection));
   const auto of_first = [&](const ScoreRow* row) { return row->measure == inspection.measures.at(0); };
   const ScoreRow* top = nullptr;
   for (const ScoreRow* row : best) {
@@ -333,11 +336,6 @@ void add_definitions(report::Document& document, const Inspection& inspection) {
        "Benjamini and Hochberg 1995"});
 }
 
-// The number of columns where there is none of that name.
-std::size_t column_of(const report::Table& table, std::string_view id) {
-  return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
-                                  table.columns.begin());
-}
 std::size_t known_column_of(const report::Table& table, std::string_view id) {
   const std::size_t column = column_of(table, id);
   if (column == table.columns.size())
@@ -475,7 +473,7 @@ std::vector<inspection::Claim> strongest_claims(const Inspection& inspection,
       return group.name == row->group && models.at(group.model).name == row->model;
     });
     if (found == groups.end()) continue;
-    const auto group = static_cast<std::size_t>(found - groups.begin());
+    const std::size_t group = found - groups.begin();
     const bool same = !candidates.empty() && candidates.back().claim.group == group &&
                       candidates.back().claim.hypothesis == row->hypothesis;
     if (!same) candidates.push_back({strength(*row), {group, {}, row->hypothesis}});
@@ -509,13 +507,12 @@ report::Document document_of(std::span<const inspection::Verification> verified,
        {"random_greatest", "greatest", 3, [](auto& one) { return if_finite(one.random_greatest); }},
        {"p", 3, [](auto& one) { return if_finite(one.p); }},
        {"status", [](auto& one) { return unless_empty(one.status); }}}));
-  document.definitions.push_back({"silhouette",
-                                  "how well the changes of the units tell swaps of a symbol that change the "
-                                  "hypothesis there from swaps that do "
-                                  "not: 1 apart, 0 not at all; p: the share of random groups of as many "
-                                  "units, and these, that do at least as "
-                                  "well",
-                                  "Sellam et al., SIGMOD 2019"});
+  document.definitions.push_back(
+      {"silhouette",
+       "how well the changes of the units tell swaps of a symbol that change the hypothesis there from swaps "
+       "that do not: 1 apart, 0 not at all; p: the share of random groups of as many units, and these, that "
+       "do at least as well",
+       "Sellam et al., SIGMOD 2019"});
   return document;
 }
 

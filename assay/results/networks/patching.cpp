@@ -10,6 +10,7 @@
 #include "assay/results/document.h"
 #include "assay/results/networks/text_map.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -117,8 +118,8 @@ std::string effect_map(std::span<const PatchEffect> effects) {
                         top + row * line + line - 7, report::xml_escaped(grid.rows[row]));
   for (const auto& [row, column, share] : grid.cells)
     body += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>"
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{:.0f}</text>\n",
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text x=\"{}\" y=\"{}\" "
+        "text-anchor=\"middle\">{:.0f}</text>\n",
         left + column * cell, top + row * line, cell - 2, line - 2, shade_colour(share),
         left + column * cell + cell / 2, top + row * line + line - 7, 100 * share);
   return fmt::format(
@@ -166,17 +167,14 @@ report::Document document_of(const inspection::Patching& found, const inspection
       detailed(effects_table("patches", "All sites", found.effects, found.counted))};
   document.definitions = {
       {"made good",
-       fmt::format(
-           "of the difference of the score between the {} and the {} run of a pair, the part that is there "
-           "once "
-           "the site's activations are those of the {} run; sums over pairs that count, with an interval of "
-           "95 % (delta method)",
-           from, into, from),
+       fmt::format("of the difference of the score between the {} and the {} run of a pair, the part that is "
+                   "there once the site's activations are those of the {} run; sums over pairs that count, "
+                   "with an interval of 95 % (delta method)",
+                   from, into, from),
        "Meng et al., Locating and Editing Factual Associations in GPT, NeurIPS 2022"},
       {"score",
        fmt::format("that of the class which the {} run decides, less that of the class which the {} run "
-                   "decides; with "
-                   "one output the output",
+                   "decides; with one output the output",
                    from, into),
        "Wang et al., Interpretability in the Wild, ICLR 2023"},
       {"decisions turned", fmt::format("pairs whose {} run then decides as the {} run", into, from),
@@ -195,9 +193,10 @@ report::Document document_of(const inspection::Ablation& found, const inspection
   const AblatedHead& most =
       *std::ranges::max_element(found.heads, {}, [](const AblatedHead& head) { return head.effect.share; });
   report::Document document;
-  document.headline = fmt::format("{}: without {} the lead of decisions is {} less, over {} of {} records",
-                                  network.name(), site_in_words(most.effect.site),
-                                  report::percent(most.effect.share), found.counted, found.records);
+  document.headline =
+      fmt::format("{}: without {} the lead of decisions is {} less, over {} of {}", network.name(),
+                  site_in_words(most.effect.site), report::percent(most.effect.share), found.counted,
+                  so_many(found.records, "record"));
   document.facts = {
       count_fact("records", "records", found.records),
       count_fact("with_scores", "of them with finite scores", found.counted),
@@ -217,8 +216,8 @@ report::Document document_of(const inspection::Ablation& found, const inspection
   document.definitions = {
       {"lead lost",
        "of the lead of the decided class over the next (with one output, of its distance from the "
-       "threshold), the part "
-       "that is gone without the head; sums over records, with an interval of 95 % (delta method)",
+       "threshold), the part that is gone without the head; sums over records, with an interval of 95 % "
+       "(delta method)",
        patching_page},
       {"controls", "as many numbers of the same attention as a head has, drawn at random over its heads",
        patching_page},

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "assay/results/document.h"
 #include "assay/results/networks/evaluation.h"
+#include "assay/support/numbers/mean.h"
 #include "assay/support/text/so_many.h"
 
 namespace assay::results {
@@ -30,8 +30,7 @@ void add_random(report::Document& document, const inspection::Pruning& pruning) 
   const auto kind = pruning.after.accuracy ? Kind::percent : Kind::number;
   const auto [least, greatest] = std::ranges::minmax(scores);
   document.facts.push_back(
-      {"random_mean", "after random choices of as many: mean",
-       std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size()), kind, 2});
+      {"random_mean", "after random choices of as many: mean", mean_of(scores), kind, 2});
   document.facts.push_back({"random_least", "least", least, kind, 2});
   document.facts.push_back({"random_greatest", "greatest", greatest, kind, 2});
   const auto lower = std::ranges::count_if(

@@ -164,12 +164,11 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
   const bool has_means = std::ranges::any_of(
       whole.figures, [&](const Figure& figure) { return classes_in_mean(figure, whole).has_value(); });
   if (!absent.empty() && has_means)
-    warnings.push_back(
-        {"absent-classes",
-         fmt::format("{} of {} classes have no item that counts: {}", absent.size(),
-                     whole.sums.classes.size(), first_of(absent)),
-         "whether the network finds these classes is not tested; too few records, or labels of "
-         "another numbering"});
+    warnings.push_back({"absent-classes",
+                        fmt::format("{} of {} classes have no item that counts: {}", absent.size(),
+                                    whole.sums.classes.size(), first_of(absent)),
+                        "whether the network finds these classes is not tested; too few records, or labels "
+                        "of another numbering"});
   for (std::size_t r = 0; r < found.right_of.size(); ++r) {
     if (found.right_of[r].second == 0) without_items.push_back(data.id(r));
   }

@@ -169,8 +169,8 @@ void add_text_maps(report::Document& document, const Session& session, const Dat
     const std::vector<text::Word> words = words_of_row(row, tokenizer);
     std::vector<double> sums;
     for (const text::Word& word : words) {
-      sums.push_back(std::accumulate(row.relevance.begin() + static_cast<std::ptrdiff_t>(word.begin),
-                                     row.relevance.begin() + static_cast<std::ptrdiff_t>(word.end), 0.0));
+      sums.push_back(
+          std::accumulate(row.relevance.begin() + word.begin, row.relevance.begin() + word.end, 0.0));
       strongest = std::max(strongest, std::abs(sums.back()));
       arriving += sums.back();
     }

@@ -62,13 +62,11 @@ std::vector<report::Warning> last_batch_warnings(const Graph& graph, std::size_t
   const bool normalises =
       std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.op == "BatchNormalization"; });
   if (!normalises || batch < 2 || records % batch != 1) return {};
-  return {
-      {"batch-of-one",
-       fmt::format(
-           "{} training records in batches of {} leave a last batch of one, whose batch normalisation is 0 "
-           "where there is one position, and moves the running statistics",
-           records, batch),
-       "choose another size of batches, or leave one record out"}};
+  return {{"batch-of-one",
+           fmt::format("{} training records in batches of {} leave a last batch of one, whose batch "
+                       "normalisation is 0 where there is one position, and moves the running statistics",
+                       records, batch),
+           "choose another size of batches, or leave one record out"}};
 }
 
 }  // namespace assay::results

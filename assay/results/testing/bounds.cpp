@@ -19,7 +19,7 @@ constexpr const char* page = "docs/bounds.md";
 constexpr double quantiles[] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 1};
 
 std::size_t count_of(std::span<const RecordBounds> found, Outcome outcome) {
-  return static_cast<std::size_t>(std::ranges::count(found, outcome, &RecordBounds::outcome));
+  return std::ranges::count(found, outcome, &RecordBounds::outcome);
 }
 
 const char* name_of(Outcome outcome) {
@@ -137,11 +137,10 @@ void add_definitions(report::Document& document, const bounds::CertifyOptions& o
   if (options.bisections > 0)
     document.definitions.push_back(
         {"certified radius",
-         fmt::format(
-             "greatest radius that is certified, by {} halvings between 0 and {}; the radius of an attack is "
-             "the least at which one succeeds. The true radius lies between them; quantiles of both are over "
-             "all right records",
-             options.bisections, options.radius),
+         fmt::format("greatest radius that is certified, by {} halvings between 0 and {}; the radius of an "
+                     "attack is the least at which one succeeds. The true radius lies between them; "
+                     "quantiles of both are over all right records",
+                     options.bisections, options.radius),
          page});
 }
 
@@ -235,19 +234,17 @@ report::Document document_of(const bounds::Answer& answer, const bounds::Query& 
                     count_fact("open", "boxes left open", answer.open),
                     {"method", "bounds by", method_words(options.method)}};
   if (query.empty_cases > 0)
-    document.warnings.push_back(
-        {"empty-cases",
-         fmt::format("{} of {} cases of the query hold no input", query.empty_cases,
-                     query.cases.size() + query.empty_cases),
-         "bounds on an input contradict each other; that such a case has no counterexample "
-         "says nothing of the network"});
+    document.warnings.push_back({"empty-cases",
+                                 fmt::format("{} of {} cases of the query hold no input", query.empty_cases,
+                                             query.cases.size() + query.empty_cases),
+                                 "bounds on an input contradict each other; that such a case has no "
+                                 "counterexample says nothing of the network"});
   if (answer.witness) document.tables.push_back(counterexample_table(*answer.witness));
   document.tables.push_back(figures_for_gates(measurements_of(answer)));
   document.definitions = {
       {"unsat",
        "bounds of the outputs exclude every case of the query, for real arithmetic on the float32 weights "
-       "and for "
-       "every computation in float32 that adds products in any order",
+       "and for every computation in float32 that adds products in any order",
        page},
       {"sat", "an input of float32 numbers within a case, whose outputs by this network meet its constraints",
        page},
@@ -276,11 +273,11 @@ report::Document document_of(const bounds::WitnessCheck& check, const bounds::Qu
       {"excess", "nearest case missed by (the network's outputs)", check.excess, Kind::number, 6},
       count_fact("cases", "cases", query.cases.size())};
   document.tables.push_back(figures_for_gates(measurements_of(check)));
-  document.definitions = {{"counterexample",
-                           "as VNN-COMP scores: the greatest difference of outputs is at most 0.001 of the "
-                           "greatest that is claimed, and "
-                           "box and constraints hold up to 0.0001 for the claimed outputs",
-                           page}};
+  document.definitions = {
+      {"counterexample",
+       "as VNN-COMP scores: the greatest difference of outputs is at most 0.001 of the greatest that is "
+       "claimed, and box and constraints hold up to 0.0001 for the claimed outputs",
+       page}};
   return document;
 }
 

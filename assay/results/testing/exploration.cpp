@@ -46,7 +46,7 @@ std::string voted_label(const explore::Finding& finding) {
   return finding.median ? fmt::format("{:.3f}", finding.median->front()) : "";
 }
 
-double mean_of(const std::vector<explore::Finding>& findings, double explore::Finding::*field) {
+double mean_of_field(const std::vector<explore::Finding>& findings, double explore::Finding::*field) {
   double sum = 0;
   std::size_t count = 0;
   for (const explore::Finding& finding : findings) {
@@ -54,7 +54,7 @@ double mean_of(const std::vector<explore::Finding>& findings, double explore::Fi
     sum += finding.*field;
     ++count;
   }
-  return count > 0 ? sum / static_cast<double>(count) : NAN;
+  return count > 0 ? sum / count : NAN;
 }
 
 // What findings gain in networks [first, end) together; nothing where the criterion counts no items of
@@ -222,9 +222,9 @@ void add_search_facts(report::Document& document, const ExplorationResult& resul
   document.facts.push_back(count_fact("iterations", "iterations of all searches", e.iterations));
   if (changed == 0) return;
   document.facts.push_back({"mean_l1", "mean L1 distance from the seed",
-                            mean_of(e.findings, &explore::Finding::l1), Kind::number, 2});
+                            mean_of_field(e.findings, &explore::Finding::l1), Kind::number, 2});
   document.facts.push_back({"mean_l2", "mean L2 distance from the seed",
-                            mean_of(e.findings, &explore::Finding::l2), Kind::number, 3});
+                            mean_of_field(e.findings, &explore::Finding::l2), Kind::number, 3});
 }
 
 void add_run_facts(report::Document& document, const explore::Exploration& e) {

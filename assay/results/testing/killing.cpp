@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "assay/results/document.h"
 #include "assay/results/testing/mutation.h"
+#include "assay/support/numbers/mean.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -32,7 +32,7 @@ KillCounts counts_of(const mutation::KillingStudy& study, std::size_t set, doubl
 // Nothing where no network of the original has been judged, as in a part of the work without any.
 std::optional<double> average_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return mean_of(values);
 }
 
 std::string set_name(std::span<const std::string> tests, std::size_t set) {
@@ -140,34 +140,28 @@ std::vector<report::Definition> study_definitions(const mutation::KillDesign& de
   for (const std::size_t runs : design.looks) looks.push_back(std::to_string(runs));
   return {
       {"killed",
-       fmt::format(
-           "networks trained with the fault do worse on the set than networks trained without it: p of {} "
-           "below the level of the look, and Cohen's d of at least {}",
-           test_name(design.test), design.effect),
+       fmt::format("networks trained with the fault do worse on the set than networks trained without it: p "
+                   "of {} below the level of the look, and Cohen's d of at least {}",
+                   test_name(design.test), design.effect),
        paper},
       {"survived",
        fmt::format("the 95 % upper limit of d is below {}: more runs would not kill it", design.effect),
        "docs/source-mutation.md"},
       {"too few runs",
-       fmt::format(
-           "neither after the last look; runs needed are those that give the power {} at this effect, or "
-           "at the effect size if that is larger",
-           design.power),
+       fmt::format("neither after the last look; runs needed are those that give the power {} at this "
+                   "effect, or at the effect size if that is larger",
+                   design.power),
        "docs/source-mutation.md"},
       {"level",
-       fmt::format(
-           "one looks after {} trainings of original and mutant each; the levels of p are such that a "
-           "mutant without effect is below one of them with probability {}",
-           joined(looks), design.alpha),
+       fmt::format("one looks after {} trainings of original and mutant each; the levels of p are such that "
+                   "a mutant without effect is below one of them with probability {}",
+                   joined(looks), design.alpha),
        "Lan, DeMets, Biometrika 1983"},
       {"mutation score",
        "mean over operators without an unstable mutant. Of an operator whose option is sought: (extreme - "
-       "mildest "
-       "value killed by the test set) / (extreme - mildest value killed by the training data); of others the "
-       "share "
-       "killed of the mutants that the training data kill with the power asked for. Operators that the "
-       "training "
-       "data do not kill are left out",
+       "mildest value killed by the test set) / (extreme - mildest value killed by the training data); of "
+       "others the share killed of the mutants that the training data kill with the power asked for. "
+       "Operators that the training data do not kill are left out",
        paper},
       {"unstable",
        fmt::format("killed with a power below {}; of an operator: mutants that its score rests on (where an "
@@ -176,10 +170,8 @@ std::vector<report::Definition> study_definitions(const mutation::KillDesign& de
        paper},
       {"trivial, redundant",
        "a record kills a mutant when most networks trained without the fault get it right and most trained "
-       "with it "
-       "wrong. Trivial: 90 % of the records that the former get right kill it. Redundant: the records that "
-       "kill "
-       "it contain all that kill another mutant of the operator",
+       "with it wrong. Trivial: 90 % of the records that the former get right kill it. Redundant: the "
+       "records that kill it contain all that kill another mutant of the operator",
        "docs/algorithms/statistical-killing.md"},
   };
 }

@@ -46,14 +46,13 @@ std::string score_words(const monitor::Monitor& made) {
     case monitor::Score::mdsa:
       return fmt::format(
           "Mahalanobis distance of the activations of layer {} to the mean of the training records of the "
-          "class that is named, with the covariance within all classes (a thousandth of the mean variance "
-          "is added to each)",
+          "class that is named, with the covariance within all classes (a thousandth of the mean variance is "
+          "added to each)",
           made.layer);
     case monitor::Score::dsa:
       return fmt::format(
           "distance of the activations of layer {} to the nearest reference of the class that is named, by "
-          "the "
-          "distance of that one to the nearest reference of another class; references are {} training "
+          "the distance of that one to the nearest reference of another class; references are {} training "
           "records, at most {} of each class, evenly over their order",
           made.layer, made.reference_classes.size(), made.options.references);
   }
@@ -121,8 +120,7 @@ report::Document document_of(const monitor::Monitor& made, const monitor::Detect
       {"score", score_words(made), source_of(made.options.score)},
       {"threshold",
        fmt::format("of {} calibration records the score of rank ceil({} (1 - {:g})): a further record like "
-                   "them is above "
-                   "it with a probability of at most {:g}, on average over calibration sets",
+                   "them is above it with a probability of at most {:g}, on average over calibration sets",
                    made.calibration_records, made.calibration_records + 1, made.options.false_alarms,
                    made.options.false_alarms),
        "Vovk et al., Algorithmic Learning in a Random World, 2005"},

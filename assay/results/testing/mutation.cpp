@@ -268,10 +268,8 @@ std::vector<report::Definition> mutation_definitions(const mutation::ScoreOption
       {"by class",
        "the share of mutants that records of one class kill, and their average error rate; the mean over all "
        "classes, 0 for one without records, is the mutation score. Of items: a record kills the class of "
-       "which "
-       "it has items that the original decides correctly, and the mutant decides more than the share "
-       "`margin` "
-       "of them differently",
+       "which it has items that the original decides correctly, and the mutant decides more than the share "
+       "`margin` of them differently",
        paper},
       {"looks equivalent",
        fmt::format("no decision value changed by more than {}, so these records cannot tell the mutant from "
@@ -385,13 +383,12 @@ std::vector<FigureByGroup> kills_by_group(const selection::CoveredRows& kills, s
   std::vector<groups::Outcome> outcomes;
   for (std::size_t r = 0; r < kills.records(); ++r)
     outcomes.push_back({static_cast<double>(kills.row(r).size()), static_cast<double>(mutants)});
-  return {by_group(
-              {.name = "kills-per-record",
-               .counted = false,
-               .meaning = "share of the mutants that count that a record kills, mean over the records of the "
-                          "group; one on which the original is wrong kills none",
-               .scale = groups::Scale::mean},
-              groups, outcomes),
+  return {by_group({.name = "kills-per-record",
+                    .counted = false,
+                    .meaning = "share of the mutants that count that a record kills, mean over the records "
+                               "of the group; one on which the original is wrong kills none",
+                    .scale = groups::Scale::mean},
+                   groups, outcomes),
           united_by_group(
               {.name = "killed-mutants",
                .sum_title = "killed",

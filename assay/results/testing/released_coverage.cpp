@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "assay/results/document.h"
 #include "assay/results/warnings.h"
+#include "assay/support/numbers/mean.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -15,21 +15,17 @@ namespace {
 
 constexpr const char* released_page = "docs/deepimportance-released.md";
 
-double mean_of_classes(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 double deviation_of_classes(const std::vector<double>& values) {
-  const double mean = mean_of_classes(values);
+  const double mean = mean_of(values);
   double sum = 0;
   for (const double one : values) sum += (one - mean) * (one - mean);
-  return std::sqrt(sum / static_cast<double>(values.size()));
+  return std::sqrt(sum / values.size());
 }
 
 report::Table mean_table(const coverage::ReleasedCoverages& found, const std::vector<std::size_t>& ms) {
   return table_of("released", "Coverage by the released code, over classes", ms,
                   {{"m", "important neurons", std::identity()},
-                   {"mean", Kind::percent, [&](auto m) { return mean_of_classes(found.values(m)); }},
+                   {"mean", Kind::percent, [&](auto m) { return mean_of(found.values(m)); }},
                    {"deviation", "standard deviation", Kind::percent,
                     [&](auto m) { return deviation_of_classes(found.values(m)); }},
                    {"least", Kind::percent, [&](auto m) { return std::ranges::min(found.values(m)); }},
@@ -76,7 +72,7 @@ std::vector<report::Measurement> measurements_of(const coverage::ReleasedCoverag
     report::Measurement figure;
     figure.criterion = fmt::format("released-idc[m={}]", m);
     measured.push_back(std::move(figure));
-    if (!found.each.empty()) measured.back().value = mean_of_classes(found.values(m));
+    if (!found.each.empty()) measured.back().value = mean_of(found.values(m));
   }
   return measured;
 }
@@ -86,7 +82,7 @@ report::Document document_of(const coverage::ReleasedCoverages& found, const std
   report::Document document;
   std::vector<std::string> figures;
   for (const std::size_t m : ms)
-    figures.push_back(fmt::format("m={} {}", m, report::percent(mean_of_classes(found.values(m)))));
+    figures.push_back(fmt::format("m={} {}", m, report::percent(mean_of(found.values(m)))));
   document.headline = fmt::format("{}: as the released code of DeepImportance, not as its paper: {}", subject,
                                   joined(figures));
   document.facts = {{"layer", "subject layer", found.layer},
@@ -100,8 +96,7 @@ report::Document document_of(const coverage::ReleasedCoverages& found, const std
       {"released-idc",
        "mean over classes of the share of combinations that the test records of the class meet; relevance by "
        "LRP-0 of the network without activation functions of convolutions, over the right training records "
-       "of "
-       "the class, for what this network decides; exact clusters without zeros, centroids rounded to two "
+       "of the class, for what this network decides; exact clusters without zeros, centroids rounded to two "
        "decimals; activations in the order of relevance meet centroids in the order of neurons",
        released_page});
   return document;

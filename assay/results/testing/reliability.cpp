@@ -7,6 +7,7 @@
 
 #include "assay/report/percent.h"
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -41,7 +42,7 @@ report::Table strata_table(const Findings& found) {
   for (const Findings::Profile& profile : found.profiles)
     for (const reliability::Stratum& one : profile.strata) rows.push_back({profile, one});
   const auto upper = [&](const Row& row) {
-    const double miss = (1 - found.confidence) / static_cast<double>(row.profile.strata.size());
+    const double miss = (1 - found.confidence) / row.profile.strata.size();
     return reliability::clopper_pearson(row.stratum.failures, row.stratum.records, miss).second;
   };
   return table_of(
@@ -121,24 +122,21 @@ void add_leakage(report::Document& document, const Findings& found, const Datase
        fmt::format("{} of {} test records are training records, or almost ({} in every element)",
                    leaked.twins.size(), test.size(), leaked.exact),
        "sets that were not divided by source: frames of one film, copies, augmented records; figures are too "
-       "good, and "
-       "bounds that assume unseen records do not hold"});
+       "good, and bounds that assume unseen records do not hold"});
 }
 
 void add_definitions(report::Document& document, const Findings& found) {
   document.definitions = {{"failure", "a test record whose class the network does not name", assurance_page},
                           {"failure probability",
                            fmt::format("of records that are drawn as the test records were. The interval is "
-                                       "Clopper's and Pearson's, at {:g} "
-                                       "%; the upper bound is one-sided",
+                                       "Clopper's and Pearson's, at {:g} %; the upper bound is one-sided",
                                        100 * found.confidence),
                            "Clopper and Pearson, Biometrika 1934"}};
   if (!found.profiles.empty())
     document.definitions.push_back(
         {"operational profile",
          "failures of each value weigh as much as the value's declared share in operation. The bound adds "
-         "one of each "
-         "value, which hold together (Bonferroni); values without records count as failing",
+         "one of each value, which hold together (Bonferroni); values without records count as failing",
          assurance_page});
   if (found.calibrated)
     document.definitions.push_back(
@@ -149,19 +147,17 @@ void add_definitions(report::Document& document, const Findings& found) {
   if (found.leakage)
     document.definitions.push_back(
         {"almost the same",
-         fmt::format(
-             "the root mean square of the differences of elements is at most {:g} of that of the training "
-             "records from their mean ({:.4g})",
-             found.near, found.leakage->spread),
+         fmt::format("the root mean square of the differences of elements is at most {:g} of that of the "
+                     "training records from their mean ({:.4g})",
+                     found.near, found.leakage->spread),
          assurance_page});
 }
 
 std::string headline_of(const Findings& found, const Graph& network, const Dataset& test) {
   std::string text = fmt::format(
-      "{} on {}: {} of {} records fail; at {:g} % confidence at most {} fail in operation like "
-      "the test",
-      network.name(), test.describe(), found.failures, found.records, 100 * found.confidence,
-      report::percent_at_most(found.upper));
+      "{} on {}: fails on {} of {}; at {:g} % confidence at most {} fail in operation like the test",
+      network.name(), test.describe(), found.failures, so_many(found.records, "record"),
+      100 * found.confidence, report::percent_at_most(found.upper));
   for (const Findings::Profile& one : found.profiles)
     text += fmt::format(", {} with the declared shares of {}", report::percent_at_most(one.bound.upper),
                         one.characteristic);
@@ -212,10 +208,9 @@ report::Document document_of(const ReliabilityFindings& found, const Graph& netw
   if (!found.profiles.empty()) document.tables.push_back(strata_table(found));
   for (const ReliabilityFindings::Profile& one : found.profiles)
     if (one.outside > 0)
-      document.notices.emplace_back(
-          fmt::format("{} records have a value of {} that the domain does not declare, and do "
-                      "not count there",
-                      one.outside, one.characteristic));
+      document.notices.emplace_back(fmt::format(
+          "{} records have a value of {} that the domain does not declare, and do not count there",
+          one.outside, one.characteristic));
   if (found.calibrated) {
     document.facts.push_back({"temperature", "temperature", found.calibrated->temperature, Kind::number, 4});
     document.facts.push_back(

@@ -156,13 +156,12 @@ report::Document document_of(const retraining::RetrainingPlan& plan, const retra
   document.tables = {retraining_table(plan, retraining, scores),
                      difference_table(retraining, scores, control, reference), run_table(plan, retraining),
                      detailed(report::criteria_table(measurements_of(retraining, scores)))};
-  document.definitions = {
-      {"none", "the network trained for as many epochs without additions: the control",
-       "docs/algorithms/retraining.md"},
-      {"from, to",
-       "95 % confidence interval of the mean over the repeats (Student's t); differences are taken repeat by "
-       "repeat, with the same seed",
-       "docs/algorithms/retraining.md"}};
+  document.definitions = {{"none", "the network trained for as many epochs without additions: the control",
+                           "docs/algorithms/retraining.md"},
+                          {"from, to",
+                           "95 % confidence interval of the mean over the repeats (Student's t); differences "
+                           "are taken repeat by repeat, with the same seed",
+                           "docs/algorithms/retraining.md"}};
   if (retraining.reused > 0)
     document.notices.push_back(fmt::format("{} of {} runs were known from {}", retraining.reused,
                                            retraining.runs.size(), plan.journal.parent_path().string()));

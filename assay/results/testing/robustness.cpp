@@ -110,11 +110,11 @@ void add_rises(report::Document& document, const DropCurve& curve) {
   for (std::size_t i = 1; i < right.size(); ++i)
     most = std::max(most, right[i] > right[i - 1] ? right[i] - right[i - 1] : 0);
   if (most > 0)
-    document.notices.push_back(message(
-        "{}: the accuracy rises by up to {} records where {} grows, though all that a weaker attack may "
-        "do a stronger one may do as well: the search misses what there is{}",
-        curve.name, most, curve.along.option,
-        About{"", "; without {independent} a record counts as broken from its first success on"}));
+    document.notices.push_back(
+        message("{}: the accuracy rises by up to {} records where {} grows, and a stronger attack may do all "
+                "that a weaker one does: the search misses what there is{}",
+                curve.name, most, curve.along.option,
+                About{"", "; without {independent} a record counts as broken from its first success on"}));
 }
 
 void add_flat(report::Document& document, const DropCurve& curve) {
@@ -125,8 +125,7 @@ void add_flat(report::Document& document, const DropCurve& curve) {
                    "nothing to follow: that they stay right says nothing about the network",
                    curve.along.text, curve.flat, curve.clean),
        "functions at the end of the network that saturate (clipped or averaged probabilities), units that "
-       "are "
-       "off for these records, or steps; attack the scores before them, or without gradients"});
+       "are off for these records, or steps; attack the scores before them, or without gradients"});
 }
 
 std::string right_in_words(const Dataset& data, const attack::CurveOptions& options) {
@@ -135,9 +134,9 @@ std::string right_in_words(const Dataset& data, const attack::CurveOptions& opti
                        options.margin);
   if (data.target_width() > 0)
     return fmt::format("the output has not moved by more than {} away from its target", options.margin);
-  return data.has_labels() ? "the network names its label"
-                           : "the network names the class that it names without a change (the data have no "
-                             "labels)";
+  return data.has_labels()
+             ? "the network names its label"
+             : "the network names the class that it names without a change (the data have no labels)";
 }
 
 void add_definitions(report::Document& document, std::span<const DropCurve> curves, const Dataset& data,
@@ -146,18 +145,18 @@ void add_definitions(report::Document& document, std::span<const DropCurve> curv
   document.definitions = {
       {"accuracy",
        "right records of all records; a record is right where " + right_in_words(data, options) +
-           ", judged as it would be stored; what is wrong without a change is wrong at every "
-           "severity; along the radius of an attack, what is broken within one counts as broken within "
-           "every greater one, unless each is attacked anew; intervals are Wilson's, over records",
+           ", judged as it would be stored; what is wrong without a change is wrong at every severity; along "
+           "the radius of an attack, what is broken within one counts as broken within every greater one, "
+           "unless each is attacked anew; intervals are Wilson's, over records",
        page},
       {"drop", "clean accuracy less accuracy: the performance drop of ISO/IEC DIS 24029-3", page},
       {"area",
-       "area under the curve, whose points are joined by straight lines, over the length of the range "
-       "of severities: the mean accuracy over the range",
+       "area under the curve, whose points are joined by straight lines, over the length of the range of "
+       "severities: the mean accuracy over the range",
        page},
       {"half-drop",
-       "first severity at which the accuracy is half of the clean one, on these lines; empty "
-       "where the range does not reach it",
+       "first severity at which the accuracy is half of the clean one, on these lines; empty where the range "
+       "does not reach it",
        page},
       {"worst step", "two neighbouring severities between which the accuracy falls most", page}};
   for (const DropCurve& curve : curves) {

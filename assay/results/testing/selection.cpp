@@ -76,8 +76,8 @@ void add_apfd(report::Document& document, const selection::Apfd& apfd, const std
 report::Document document_of(const coverage::Selection& selection, const coverage::SelectOptions& options,
                              const Dataset& test) {
   report::Document document;
-  document.headline = fmt::format("{} of {} records of {} by {}", selection.records.size(), test.size(),
-                                  test.describe(), options.by);
+  document.headline = fmt::format("{} of {} of {} by {}", selection.records.size(),
+                                  so_many(test.size(), "record"), test.describe(), options.by);
   if (selection.cover && options.by == "minimise")
     document.headline +=
         selection.cover->optimal

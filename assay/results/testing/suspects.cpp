@@ -36,8 +36,7 @@ report::Table suspect_table(const Dataset& training, const Dataset& findings,
 
 // Among the first so many.
 std::size_t polluted_among(const std::vector<bool>& polluted, std::size_t inspected) {
-  return static_cast<std::size_t>(
-      std::count(polluted.begin(), polluted.begin() + static_cast<std::ptrdiff_t>(inspected), true));
+  return std::count(polluted.begin(), polluted.begin() + inspected, true);
 }
 
 report::Table inspection_table(const std::vector<bool>& polluted, std::size_t all) {
@@ -112,8 +111,7 @@ std::vector<report::Picture> draw_suspects(const similarity::Suspicion& suspicio
                                            const std::vector<std::size_t>& order, const Dataset& training,
                                            const Dataset& findings, std::size_t count,
                                            const std::filesystem::path& folder) {
-  const std::vector<std::size_t> records(
-      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size())));
+  const std::vector<std::size_t> records(order.begin(), order.begin() + std::min(count, order.size()));
   if (records.empty() || !is_picture(training)) return {};
   std::vector<std::size_t> found;
   for (const std::size_t record : records) found.push_back(suspicion.suspects[record].finding);

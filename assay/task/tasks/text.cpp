@@ -77,7 +77,7 @@ class Text final : public Task {
     place_blank(options, std::move(symbols));
     // What stands in both texts by class: symbols of one character; then another character, and nothing.
     for (std::size_t c = 0; c < symbols_.size(); ++c) {
-      if (symbols_[c].size() == 1) classes_of_codes_.emplace(symbols_[c][0], static_cast<std::int64_t>(c));
+      if (symbols_[c].size() == 1) classes_of_codes_.emplace(symbols_[c][0], c);
     }
     names_.insert(names_.end(), {"(another)", "(nothing)"});
   }
@@ -122,7 +122,7 @@ class Text final : public Task {
   }
 
   // A character holds where a shortest way between the texts keeps it and puts nothing before it (at the end,
-  // nor behind it). It is led by the step that is surest of its symbol.
+  // nor after it). It is led by the step that is surest of its symbol.
   std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
     const std::vector<Written> now = decoded(output);
     std::vector<std::size_t> there;  // of the items, those that the network wrote
@@ -161,7 +161,7 @@ class Text final : public Task {
 
   // Every step of the likeliest way to write the text, one after the other (Viterbi training).
   ItemRows rows(const Array& outputs, const Array& targets) const override {
-    const auto classes = static_cast<std::int64_t>(scores_), steps = static_cast<std::int64_t>(steps_);
+    const std::int64_t classes = scores_, steps = steps_;
     Array scores = axis_ == 1 ? outputs.reshape({-1, classes})
                               : outputs.reshape({-1, classes, steps}).movedim(1, 2).reshape({-1, classes});
     constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
@@ -212,8 +212,7 @@ class Text final : public Task {
     if (shape.size() != 2 || (!fits(shape[0]) && !fits(shape[1])))
       fail(Fault::mismatch,
            "{}: the network gives {} a record, and not a score for each of {} symbols and a blank in every "
-           "step; "
-           "give its alphabet",
+           "step; give its alphabet",
            options.owner(), to_string(shape), symbols);
     const std::string& axis = options.text("axis");
     if (axis.empty() && fits(shape[0]) && fits(shape[1]))
@@ -233,8 +232,7 @@ class Text final : public Task {
     if (blank_ >= scores_)
       fail(Fault::usage, "{}: blank={} is not among {} scores, from 0 on", options.owner(), blank_, scores_);
     if (given.empty() && symbols.size() == scores_) require_blank(options, symbols[blank_]);
-    if (symbols.size() < scores_)
-      symbols.insert(symbols.begin() + static_cast<std::ptrdiff_t>(blank_), "(blank)");
+    if (symbols.size() < scores_) symbols.insert(symbols.begin() + blank_, "(blank)");
     names_ = std::move(symbols);
     for (const std::string& symbol : names_) {
       const std::vector<char32_t> codes = *character_codes(symbol);
@@ -265,7 +263,7 @@ class Text final : public Task {
          options.owner(), options.text("alphabet"), symbol);
   }
 
-  std::int64_t nothing() const { return static_cast<std::int64_t>(names_.size()) - 1; }
+  std::int64_t nothing() const { return std::ssize(names_) - 1; }
   std::int64_t class_of(std::int64_t code) const {
     const auto found = classes_of_codes_.find(code);
     return found == classes_of_codes_.end() ? nothing() - 1 : found->second;
@@ -340,7 +338,7 @@ class Text final : public Task {
                        std::size_t end) const {
     Lead lead;
     if (of_class < static_cast<std::int64_t>(scores_) && begin < end)
-      lead = lead_of(output, static_cast<std::size_t>(of_class), begin, end);
+      lead = lead_of(output, of_class, begin, end);
     lead.value = std::min(lead.value, 0.0F);
     return lead;
   }
@@ -398,8 +396,8 @@ class Text final : public Task {
   Codes wanted_in(std::span<const float> targets) const {
     Codes text;
     for (std::size_t i = 0; i < targets.size() && targets[i] != -1; ++i) {
-      const auto number = static_cast<std::int64_t>(std::llround(targets[i]));
-      const std::int64_t end = by_symbol_ ? static_cast<std::int64_t>(symbols_.size()) : 0x110000;
+      const std::int64_t number = std::llround(targets[i]);
+      const std::int64_t end = by_symbol_ ? std::ssize(symbols_) : 0x110000;
       if (static_cast<float>(number) != targets[i] || number < 0 || number >= end)
         fail(Fault::data, "label {} at position {} is not the number of a {}, and not -1, which fills up",
              targets[i], i, by_symbol_ ? "symbol" : "character");
@@ -432,18 +430,16 @@ TaskInfo text_task() {
           "ends of texts do not count. character-error-rate: characters to be replaced, left out or put in, "
           "over all records, by the characters that there are; word-error-rate: the same of words between "
           "spaces. exact-match: records whose whole text is right. An item is a character, of the one text "
-          "or "
-          "the other; recall and precision of a symbol are those of one shortest way between the texts",
+          "or the other; recall and precision of a symbol are those of one shortest way between the texts",
       .limits = "greedy decoding, no beams and no language model; upper and lower case differ",
       .paper = "Graves et al., ICML 2006 (CTC); Levenshtein, 1966",
-      .options =
-          {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
-           {"blank", "",
-            "number of the blank among the scores, or last; empty: 0, where an alphabet with a line for "
-            "the blank names it so that it is no character, such as <blank>"},
-           {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
-           {"labels", "characters",
-            "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
+      .options = {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
+                  {"blank", "",
+                   "number of the blank among the scores, or last; empty: 0, where an alphabet with a line "
+                   "for the blank names it so that it is no character, such as <blank>"},
+                  {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
+                  {"labels", "characters",
+                   "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
       .fits = [](const TaskSubject&) { return false; },
       .make = [](const SpecOptions& options, const TaskSubject& subject) -> std::unique_ptr<Task> {
         if (options.text("alphabet").empty())

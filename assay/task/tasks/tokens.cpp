@@ -108,14 +108,13 @@ TaskInfo tokens_task() {
       .summary = "a class for every token of a sequence (tags, the next token)",
       .definition =
           "an item is a token. Its class is the one with the greatest score of the last axis, the first "
-          "among "
-          "equals. token-accuracy: right tokens of those that count, over all records. perplexity: e to the "
-          "mean over tokens of -ln of the probability of the true class. With names such as B-PER and I-PER "
-          "(also E- and S-) entities are the runs that tags mark; one is right where type, first and last "
-          "token are; entity-f1 over all records. precision, recall and f1 by class",
+          "among equals. token-accuracy: right tokens of those that count, over all records. perplexity: e "
+          "to the mean over tokens of -ln of the probability of the true class. With names such as B-PER and "
+          "I-PER (also E- and S-) entities are the runs that tags mark; one is right where type, first and "
+          "last token are; entity-f1 over all records. precision, recall and f1 by class",
       .limits =
-          "labels are those of each position: shift next-token labels by one yourself. Of more than "
-          "1,000 classes none is reported on its own",
+          "labels are those of each position: shift next-token labels by one yourself. Of more than 1,000 "
+          "classes none is reported on its own",
       .paper = "Tjong Kim Sang, Buchholz, CoNLL 2000, for entities",
       .options = {{"axis", "", "axis of the classes, the batch axis counted as 0; empty: the last"},
                   {"ignore", "-100", "label of tokens that do not count, such as padding; none: all count"},

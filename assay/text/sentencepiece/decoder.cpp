@@ -35,7 +35,9 @@ class SentencePieceDecoder final : public Decoder {
     return {for_each_character(bytes, [](std::string& all, std::string_view next) { all += next; })};
   }
 
-  bool drops_one_, drops_all_, by_bytes_;
+  // At the beginning of a text: the blank that was put there, or all that texts may begin with.
+  bool drops_one_, drops_all_;
+  bool by_bytes_;  // unknown characters are pieces of single bytes
 };
 
 }  // namespace

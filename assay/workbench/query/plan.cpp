@@ -100,7 +100,7 @@ class Planner {
                 "{0} has records of several data sets ('{1}', '{2}'); choose one with WHERE {0}.data = '{1}'",
                 parts_.select.from[parts_.input].alias, plan.data, find.text(0)));
       plan.data = find.text(0);
-      plan.records.push_back(static_cast<std::size_t>(find.integer(1)));
+      plan.records.push_back(find.integer(1));
     }
     std::ranges::sort(plan.records);
   }

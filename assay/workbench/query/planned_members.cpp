@@ -6,9 +6,8 @@ namespace assay::workbench {
 
 Collector::Collector(Database& database)
     : find_unit_(database,
-                 "SELECT layer, gate, layer_index, unit, m.rowid FROM (SELECT * FROM units UNION ALL "
-                 "SELECT * FROM "
-                 "gate_units) u JOIN models m ON m.mid = u.mid WHERE u.mid = ?1 AND uid = ?2"),
+                 "SELECT layer, gate, layer_index, unit, m.rowid FROM (SELECT * FROM units UNION ALL SELECT "
+                 "* FROM gate_units) u JOIN models m ON m.mid = u.mid WHERE u.mid = ?1 AND uid = ?2"),
       find_hypothesis_(database, "SELECT rowid FROM hypotheses WHERE h = ?1") {}
 
 const Collector::UnitKey& Collector::unit(const std::string& model, const std::string& uid) {

@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include "assay/support/deaf_work.h"
 #include "assay/support/memory.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 #include "assay/workbench/inspect_views.h"
 #include "assay/workbench/layer_numbers.h"
@@ -243,10 +244,10 @@ class Answer {
     const int offset = sqlite3_error_offset(database_.handle());
     if (offset >= 0 && static_cast<std::size_t>(offset) <= sql.text().size())
       at = static_cast<std::size_t>(offset);
-    const auto behind = [&](std::string_view prefix) {
+    const auto after = [&](std::string_view prefix) {
       return message.starts_with(prefix) ? message.substr(prefix.size()) : std::string();
     };
-    if (const std::string table = behind("no such table: "); !table.empty()) {
+    if (const std::string table = after("no such table: "); !table.empty()) {
       std::vector<std::string> known = database_.relations();
       known.push_back("behaviours");
       message += did_you_mean(table, known);
@@ -278,7 +279,7 @@ class Answer {
       count("records_read", "of them read until all scores had converged", records_read_);
     }
     if (kept_ > 0) count("kept", "inspections taken from the database", kept_);
-    document_.headline = answers_ > 0               ? fmt::format("{} {}", rows_, rows_ == 1 ? "row" : "rows")
+    document_.headline = answers_ > 0               ? so_many(rows_, "row")
                          : document_.tables.empty() ? "done"
                                                     : "the plan; nothing was run";
   }

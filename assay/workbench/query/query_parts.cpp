@@ -92,8 +92,8 @@ void QueryParts::check_group(TokenRange range) const {
   if (mentioned.contains(names.scores()))
     sql.fail_at(
         sql.token(range.first).begin,
-        fmt::format("GROUP BY says which units are inspected together, before there is any {0}; to group "
-                    "the scores write SELECT ... FROM (SELECT ... INSPECT ...) AS {0} GROUP BY ...",
+        fmt::format("GROUP BY says which units are inspected together, before there is any {0}; to group the "
+                    "scores write SELECT ... FROM (SELECT ... INSPECT ...) AS {0} GROUP BY ...",
                     select.alias));
   if (mentioned.contains(input))
     sql.fail_at(sql.token(range.first).begin,
@@ -149,11 +149,10 @@ void QueryParts::tie(const Mentioned& mentioned, TokenRange range) {
       if (each == source) each = target;
   }
   if (component_[input] == component_[unit] || component_[input] == component_[hypothesis])
-    sql.fail_at(
-        sql.token(range.first).begin,
-        fmt::format("this condition ties {} to other relations, but all units and hypotheses are inspected "
-                    "over the same records; choose records by conditions on {} alone",
-                    select.from[input].alias, select.from[input].alias));
+    sql.fail_at(sql.token(range.first).begin,
+                fmt::format("this condition ties {} to other relations, but all units and hypotheses are "
+                            "inspected over the same records; choose records by conditions on {} alone",
+                            select.from[input].alias, select.from[input].alias));
 }
 
 }  // namespace assay::workbench

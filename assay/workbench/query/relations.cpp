@@ -184,7 +184,7 @@ std::string text_of_tokens(std::span<const std::int64_t> tokens, const inspectio
   for (const std::int64_t token : tokens) {
     if (token == vocabulary.padding) continue;
     if (token >= 0 && static_cast<std::size_t>(token) < vocabulary.symbols.size())
-      text += vocabulary.symbols[static_cast<std::size_t>(token)];
+      text += vocabulary.symbols[token];
   }
   return text;
 }
@@ -203,15 +203,15 @@ void put_records(Database& database, const std::string& name, const Dataset& rec
     std::vector<std::size_t> block(std::min(records_at_once, records.size() - begin));
     std::iota(block.begin(), block.end(), begin);
     const Array tokens = is_text ? records.read(block).inputs : Array();
-    const std::size_t symbols = is_text ? static_cast<std::size_t>(tokens.count()) / block.size() : 0;
+    const std::size_t symbols = is_text ? tokens.count() / block.size() : 0;
     for (std::size_t i = 0; i < block.size(); ++i) {
-      const auto number = static_cast<std::int64_t>(block[i]);
+      const std::int64_t number = block[i];
       Cell label, class_name, text;
       if (records.has_labels()) {
         const std::int64_t known = records.label(block[i]);
         label = known;
         if (known >= 0 && static_cast<std::size_t>(known) < records.class_names().size())
-          class_name = records.class_names()[static_cast<std::size_t>(known)];
+          class_name = records.class_names()[known];
       }
       if (is_text)
         text = text_of_tokens(tokens.as<std::int64_t>().subspan(i * symbols, symbols), *vocabulary);

@@ -184,7 +184,7 @@ void SqlText::replace(TokenRange range, std::string_view replacement, std::size_
   const std::size_t end = range.empty() ? begin : tokens_[range.last - 1].end;
   const std::vector<std::size_t> origins(replacement.size(), origin_[blamed]);
   text_.replace(begin, end - begin, replacement);
-  const auto at = [&](std::size_t i) { return origin_.begin() + static_cast<std::ptrdiff_t>(i); };
+  const auto at = [&](std::size_t i) { return origin_.begin() + i; };
   origin_.erase(at(begin), at(end));
   origin_.insert(at(begin), origins.begin(), origins.end());
   tokenise();
@@ -195,7 +195,7 @@ std::string SqlText::place(std::size_t byte) const {
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   // Columns are characters, not bytes: bytes that continue a character of UTF-8 do not count.
-  const auto column = std::count_if(before.begin() + static_cast<std::ptrdiff_t>(start), before.end(),
+  const auto column = std::count_if(before.begin() + start, before.end(),
                                     [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
   return fmt::format("line {}, column {}", line, column + 1);
 }
@@ -212,12 +212,6 @@ std::string quoted_name(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
   return text + "\"";
-}
-
-std::string quoted_text(std::string_view content) {
-  std::string text = "'";
-  for (const char c : content) text += c == '\'' ? std::string("''") : std::string(1, c);
-  return text + "'";
 }
 
 }  // namespace assay::workbench

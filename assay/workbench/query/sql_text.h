@@ -66,7 +66,5 @@ class SqlText {
 bool same_name(std::string_view a, std::string_view b);
 // "name" with quotes, those inside doubled.
 std::string quoted_name(std::string_view name);
-// 'text' as a literal. A zero byte ends SQLite's literals, so that text after one is lost.
-std::string quoted_text(std::string_view text);
 
 }  // namespace assay::workbench

@@ -122,8 +122,7 @@ KerasTensors permute(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   for (std::size_t i = 0; good && i < sorted.size(); ++i) good = sorted[i] == static_cast<std::int64_t>(i);
   if (!good) layer.invalid(fmt::format("'dims' does not permute the axes of {}", to_string(x.shape)));
   KerasTensor result = x.with(layer.add("Transpose", "", {x.value}, {{"perm", order}}, ""));
-  for (std::size_t i = 0; i < order.size(); ++i)
-    result.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
+  for (std::size_t i = 0; i < order.size(); ++i) result.shape[i] = x.shape[order[i]];
   return {result};
 }
 
@@ -148,7 +147,7 @@ KerasTensors zero_padding(LayerBuilder& layer, std::span<const KerasTensor> inpu
   std::vector<std::int64_t> pads(2 * x.rank(), 0);
   for (std::size_t i = 0; i < rank; ++i) {
     const std::size_t axis = first_position(layer) + i;
-    const auto stored = static_cast<std::size_t>(stored_axis(x, axis));
+    const std::size_t stored = stored_axis(x, axis);
     pads[stored] = pairs[i].first;
     pads[x.rank() + stored] = pairs[i].second;
     if (x.shape[axis] >= 0) result.shape[axis] = x.shape[axis] + pairs[i].first + pairs[i].second;

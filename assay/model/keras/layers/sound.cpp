@@ -20,12 +20,12 @@ double mel(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
 // Triangles of height 1 that overlap by half along the mel scale (Young et al., HTK): [bins, bands].
 Array mel_bands(std::int64_t bins, std::int64_t bands, double rate, double lowest, double highest) {
-  const double first = mel(lowest), step = (mel(highest) - first) / static_cast<double>(bands + 1);
+  const double first = mel(lowest), step = (mel(highest) - first) / (bands + 1);
   std::vector<float> weights;
   for (std::int64_t bin = 0; bin < bins; ++bin) {
-    const double at = mel(rate / 2 * static_cast<double>(bin) / static_cast<double>(bins - 1));
+    const double at = mel(rate / 2 * bin / (bins - 1));
     for (std::int64_t band = 0; band < bands; ++band) {
-      const double left = first + step * static_cast<double>(band);
+      const double left = first + step * band;
       const double height = std::min(at - left, left + 2 * step - at) / step;
       weights.push_back(bin == 0 ? 0.0F : static_cast<float>(std::max(height, 0.0)));
     }
@@ -99,7 +99,7 @@ class MelSpectrogram {
       layer_.unsupported(fmt::format("window '{}'", name), "Keras has hann and hamming");
     const double mean = name == "hann" ? 0.5 : 0.54;
     for (std::int64_t i = 0; i < length_; ++i) {
-      const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length_);
+      const double angle = 2 * std::numbers::pi * i / length_;
       *(begin + i) = static_cast<float>(mean - (1 - mean) * std::cos(angle));
     }
     return layer_.constant("window", Array::of(Shape{fft_}, shape));

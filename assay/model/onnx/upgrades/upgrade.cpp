@@ -253,10 +253,10 @@ void align_second_operand(Upgrade& u) {
     fail(Fault::unsupported, "{}: its operands' numbers of axes are not known, which attribute 'axis' needs",
          u.node.describe());
   }
-  const std::int64_t behind = *rank - (*axis < 0 ? *axis + *rank : *axis) - *second;
-  if (behind < 0) fail(Fault::model, "{}: axis {} does not fit the operands", u.node.describe(), *axis);
+  const std::int64_t missing = *rank - (*axis < 0 ? *axis + *rank : *axis) - *second;
+  if (missing < 0) fail(Fault::model, "{}: axis {} does not fit the operands", u.node.describe(), *axis);
   Ints axes;
-  for (std::int64_t i = 0; i < behind; ++i) axes.push_back(*second + i);
+  for (std::int64_t i = 0; i < missing; ++i) axes.push_back(*second + i);
   if (axes.empty()) return;
   u.node.inputs[1] = u.before("aligned", "Unsqueeze", {u.node.inputs[1], u.constant("behind", ints(axes))});
 }

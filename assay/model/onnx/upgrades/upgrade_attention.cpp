@@ -277,9 +277,9 @@ void rotary_embedding(Upgrade& u) {
       "imaginary", "Add", {product("first_sine", first, sine), product("second_cosine", second, cosine)});
   ValueId rotated = no_value;
   if (interleaved) {
-    const ValueId behind = u.integers("behind", {-1});
-    real = u.before("real_upright", "Unsqueeze", {real, behind});
-    imaginary = u.before("imaginary_upright", "Unsqueeze", {imaginary, behind});
+    const ValueId last = u.integers("behind", {-1});
+    real = u.before("real_upright", "Unsqueeze", {real, last});
+    imaginary = u.before("imaginary_upright", "Unsqueeze", {imaginary, last});
     const ValueId pairs = u.before("pairs", "Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
     rotated = u.before("turned", "Reshape", {pairs, u.integers("flat", {0, 0, 0, -1})});
   } else {

@@ -87,8 +87,7 @@ void one_hot_encoder(Upgrade& u) {
   become(u, "Div", {columns, known});
   u.graph.remark(
       "a number that is no category, at which ONNX Runtime fails, gives NaN; trees that read it take a "
-      "branch "
-      "nevertheless",
+      "branch nevertheless",
       u.node.describe());
 }
 

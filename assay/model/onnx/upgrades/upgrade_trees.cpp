@@ -197,7 +197,7 @@ std::string named_number(const Node& node, const char* attribute, std::int64_t f
   return names[number];
 }
 
-// As a Graph holds trees: nothing is left to do behind the leaves.
+// As a Graph holds trees: nothing is left to do after the leaves.
 bool says_leaves(const Forest& forest) {
   if (forest.width != forest.leaves()) return false;
   for (std::size_t leaf = 0; leaf < forest.targets.size(); ++leaf) {

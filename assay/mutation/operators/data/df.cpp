@@ -34,8 +34,7 @@ OperatorInfo df_operator() {
           .title = "data shuffle",
           .summary = "some training records are in another order",
           .definition =
-              "the chosen records change places among each other at random, the others stay where they "
-              "are",
+              "the chosen records change places among each other at random, the others stay where they are",
           .limits =
               "matters by which records share a batch, and when they come; where each epoch is shuffled "
               "anyway it is one more shuffle, as in the paper",

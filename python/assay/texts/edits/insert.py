@@ -11,4 +11,4 @@ def _words(word: str, _: Synonyms) -> list[str]:
     return others(word, [word[:i] + letter + word[i:] for i in range(1, len(word) + 1) for letter in _letters])
 
 
-edit = Edit("insert", "a letter from a to z is put in behind a character", _words)
+edit = Edit("insert", "a letter from a to z is inserted after a character", _words)
