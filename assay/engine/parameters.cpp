@@ -90,6 +90,18 @@ bool drops(const Graph& graph, const Node& node) {
   return !graph.is_constant(node.inputs[2]) || graph.constant(node.inputs[2]).data()[0] != std::byte{0};
 }
 
+bool reduced_axes(const Graph& graph, const Node& node, std::size_t rank, std::vector<std::int64_t>& axes) {
+  axes = node.integers("axes", {});
+  if (node.inputs.size() > 1 && node.inputs[1] != no_value) {
+    if (!graph.is_constant(node.inputs[1]) || graph.constant(node.inputs[1]).dtype() != DType::int64)
+      return false;
+    const auto values = graph.constant(node.inputs[1]).as<std::int64_t>();
+    axes.assign(values.begin(), values.end());
+  }
+  for (std::int64_t& axis : axes) axis += axis < 0 ? static_cast<std::int64_t>(rank) : 0;
+  return !axes.empty() && std::ranges::find(axes, 0) == axes.end();
+}
+
 std::vector<float> floats(const Array& array) {
   const auto values = array.as<float>();
   return {values.begin(), values.end()};

@@ -27,6 +27,9 @@ bool is_read(const Graph& graph, ValueId id);
 // A Dropout that its own input puts into training.
 bool drops(const Graph& graph, const Node& node);
 
+// Axes that a node reduces, as numbers from 0. Whether they are constant, and leave the records alone.
+bool reduced_axes(const Graph& graph, const Node& node, std::size_t rank, std::vector<std::int64_t>& axes);
+
 std::vector<float> floats(const Array& array);
 bool is_float_constant(const Graph& graph, const Node& node, std::size_t input);
 

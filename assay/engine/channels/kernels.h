@@ -69,6 +69,8 @@ void apply(const PairMap& map, const float* left, const float* right, float* res
 
 // Rows of `count` neighbours.
 void softmax(std::int64_t rows, std::int64_t count, bool logarithm, const float* operand, float* result);
+// result[r] = factor times the sum of the row.
+void sums(std::int64_t rows, std::int64_t count, float factor, const float* operand, float* result);
 // Mean 0 and variance 1 each, times `scale` and plus `shift`, which have `count` numbers.
 void normalise(std::int64_t rows, std::int64_t count, float epsilon, const float* operand, const float* scale,
                const float* shift, float* result);

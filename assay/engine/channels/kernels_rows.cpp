@@ -263,6 +263,11 @@ void softmax_entry(Size rows, Size count, bool logarithm, const float* operand, 
   for (Size r = 0; r < rows; ++r) softmax_row(count, logarithm, operand + r * count, result + r * count);
 }
 
+void sums_entry(Size rows, Size count, float factor, const float* operand, float* result) {
+  for (Size r = 0; r < rows; ++r)
+    result[r] = factor * sum_of(count, operand + r * count, [](Vector x) HWY_ATTR { return x; });
+}
+
 void normalise_entry(Size rows, Size count, float epsilon, const float* operand, const float* scale,
                      const float* shift, float* result) {
   for (Size r = 0; r < rows; ++r)
@@ -355,6 +360,7 @@ HWY_EXPORT(convolve_entry);
 HWY_EXPORT(pool_entry);
 HWY_EXPORT(pair_entry);
 HWY_EXPORT(softmax_entry);
+HWY_EXPORT(sums_entry);
 HWY_EXPORT(normalise_entry);
 HWY_EXPORT(pool_gradients_entry);
 HWY_EXPORT(softmax_gradients_entry);
@@ -363,6 +369,10 @@ HWY_EXPORT(normalise_gradients_entry);
 void convolve(const WindowMap& map, std::int64_t rows, const float* operand, const float* weights,
               const float* bias, float* result) {
   HWY_DYNAMIC_DISPATCH(convolve_entry)(map, rows, operand, weights, bias, result);
+}
+
+void sums(std::int64_t rows, std::int64_t count, float factor, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(sums_entry)(rows, count, factor, operand, result);
 }
 
 void pool(const PoolMap& map, std::int64_t rows, const float* operand, float* result) {

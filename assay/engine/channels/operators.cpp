@@ -52,6 +52,8 @@ constexpr Operator operators[] = {
     {"Neg", supports_unary, compile_unary},
     {"Pow", supports_unary, compile_unary},
     {"Reciprocal", supports_unary, compile_unary},
+    {"ReduceMean", supports_reduction, compile_reduction},
+    {"ReduceSum", supports_reduction, compile_reduction},
     {"Relu", supports_unary, compile_unary},
     {"Reshape", supports_view, compile_view},
     {"Resize", supports_resize, compile_resize},

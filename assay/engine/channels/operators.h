@@ -121,6 +121,8 @@ bool supports_product(const Graph& graph, const Node& node, const ShapeOf& shape
 void compile_product(Compiler& compiler, const Node& node);
 bool supports_pooling(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_pooling(Compiler& compiler, const Node& node);
+bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_reduction(Compiler& compiler, const Node& node);
 bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_unary(Compiler& compiler, const Node& node);
 bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of);

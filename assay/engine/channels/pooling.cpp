@@ -4,6 +4,7 @@
 
 #include "assay/engine/channels/operators.h"
 #include "assay/engine/padding.h"
+#include "assay/engine/parameters.h"
 
 namespace assay::channels {
 namespace {
@@ -45,6 +46,35 @@ class PoolGradient : public Operation {
  private:
   Value operand_, result_, gradient_, to_;
   PoolMap map_;
+};
+
+// Of the rows of an operand that lies plainly.
+class RowSums : public Operation {
+ public:
+  RowSums(Value operand, Value result, float factor)
+      : operand_(std::move(operand)), result_(std::move(result)), factor_(factor) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    sums(records * result_.count(), operand_.count() / result_.count(), factor_, memory.at(operand_),
+         memory.at(result_));
+  }
+
+ private:
+  Value operand_, result_;
+  float factor_;
+};
+
+// In place, without gaps.
+class Scaling : public Operation {
+ public:
+  Scaling(Value value, float factor) : value_(std::move(value)), factor_(factor) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    float* const numbers = memory.at(value_);
+    for (std::int64_t i = 0, count = records * value_.count(); i < count; ++i) numbers[i] *= factor_;
+  }
+
+ private:
+  Value value_;
+  float factor_;
 };
 
 bool averages(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
@@ -110,7 +140,63 @@ bool goes_beyond(const Node& node, const SlidingWindow& window) {
   return false;
 }
 
+// Of all positions of a value with channels last.
+PoolMap map_of_all(const Value& operand, float factor) {
+  PoolMap map{
+      .kind = Pool::sum, .offsets = {}, .begins = {}, .factors = {factor}, .channels = operand.shape[0]};
+  for (std::int64_t p = 0, all = operand.count() / map.channels; p < all; ++p)
+    map.offsets.push_back(static_cast<std::int32_t>(p * map.channels));
+  map.begins = {0, static_cast<std::int32_t>(map.offsets.size())};
+  return map;
+}
+
+// How the gradient of a reduced value lies along all axes of the operand.
+Value spread_over(Value gradient, const Shape& operand, std::size_t kept) {
+  const Shape steps = plain_strides({operand.begin(), operand.begin() + kept});
+  gradient.shape = operand;
+  gradient.strides.assign(operand.size(), 0);
+  std::ranges::copy(steps, gradient.strides.begin());
+  return gradient;
+}
+
 }  // namespace
+
+// Over axes that lie at the end.
+bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const auto rank = std::ssize(shape_of(node.inputs[0]));
+  std::vector<std::int64_t> axes;
+  if (graph.is_constant(node.inputs[0]) || !reduced_axes(graph, node, rank, axes)) return false;
+  std::ranges::sort(axes);
+  return axes.back() == rank - 1 && std::ranges::adjacent_find(axes, [](std::int64_t a, std::int64_t b) {
+                                      return b != a + 1;
+                                    }) == axes.end();
+}
+
+void compile_reduction(Compiler& compiler, const Node& node) {
+  std::vector<std::int64_t> axes;
+  const Value& given = compiler.value(node.inputs[0]);
+  reduced_axes(compiler.graph(), node, given.shape.size() + 1, axes);
+  const std::size_t kept = given.shape.size() - axes.size();
+  const bool by_channel = kept == 1 && lies_as(given, channels_last_strides(given.shape));
+  const Value operand = by_channel ? given : compiler.plainly(node.inputs[0]);
+  const Shape shape = compiler.shape(node.outputs[0]);
+  const Value result = compiler.fresh(shape, plain_strides(shape));
+  const auto count = operand.count() / result.count();
+  const float factor = node.op == "ReduceMean" ? 1.0F / static_cast<float>(count) : 1.0F;
+  if (by_channel)
+    compiler.add(std::make_unique<PoolOperation>(operand, result, map_of_all(operand, factor)));
+  else
+    compiler.add(std::make_unique<RowSums>(operand, result, factor));
+  compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
+    const Value scaled = compiler.temporary(result.shape, result.strides),
+                part = compiler.temporary(operand.shape, operand.strides);
+    compiler.add(arrangement(gradient, scaled));
+    compiler.add(std::make_unique<Scaling>(scaled, factor));
+    compiler.add(arrangement(spread_over(scaled, operand.shape, kept), part));
+    compiler.contribute(in, part);
+  });
+}
 
 bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
   const Shape& input = shape_of(node.inputs[0]);

@@ -129,12 +129,13 @@ bool clip_bound(const Graph& graph, const Node& node, std::size_t input, float& 
   return true;
 }
 
-bool is_two(const Graph& graph, ValueId id) {
-  if (!graph.is_constant(id) || graph.constant(id).count() != 1) return false;
-  const Array& number = graph.constant(id);
-  return number.dtype() == DType::float32
-             ? number.as<float>()[0] == 2
-             : number.dtype() == DType::int64 && number.as<std::int64_t>()[0] == 2;
+// The power that a Pow raises to, if it is one number.
+std::optional<double> power_of(const Graph& graph, const Node& node) {
+  if (node.op != "Pow" || node.inputs.size() != 2 || !graph.is_constant(node.inputs[1])) return std::nullopt;
+  const Array& power = graph.constant(node.inputs[1]);
+  if (power.count() != 1) return std::nullopt;
+  if (power.dtype() == DType::int64) return static_cast<double>(power.as<std::int64_t>()[0]);
+  return power.dtype() == DType::float32 ? std::optional<double>(power.as<float>()[0]) : std::nullopt;
 }
 
 void add_pair(Compiler& compiler, Binary kind, std::size_t operand, const Shape& shape, const Array& constant,
@@ -165,8 +166,8 @@ std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   if (node.op == "Log") return plain(Unary::logarithm);
   if (node.op == "Mish") return plain(Unary::mish);
   if (node.op == "Neg") return plain(Unary::negate);
-  if (node.op == "Pow" && node.inputs.size() == 2 && is_two(graph, node.inputs[1]))
-    return plain(Unary::square);
+  if (power_of(graph, node) == 2) return plain(Unary::square);
+  if (power_of(graph, node) == 3) return plain(Unary::cube);
   if (node.op == "Reciprocal") return plain(Unary::reciprocal);
   if (node.op == "Relu") return plain(Unary::rectify);
   if (node.op == "Selu" && !node.has("alpha") && !node.has("gamma")) return plain(Unary::selu);

@@ -145,6 +145,7 @@ enum class Unary {
   absolute,
   arc_tangent,
   clip,  // to [alpha, beta]
+  cube,
   elu,
   error,  // erf
   exponential,

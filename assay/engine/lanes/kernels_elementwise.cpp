@@ -54,6 +54,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return keeping_nan(x, hn::Atan(d, x));
     case Unary::clip:
       return at_most(at_least(x, alpha), beta);
+    case Unary::cube:
+      return hn::Mul(hn::Mul(x, x), x);
     case Unary::elu:
       return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, exponential_less_one(x)), x);
     case Unary::error:
@@ -111,6 +113,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::Div(one, hn::MulAdd(x, x, one));
     case Unary::clip:
       return hn::IfThenElse(hn::Or(hn::Lt(x, alpha), hn::Gt(x, beta)), zero, one);
+    case Unary::cube:
+      return hn::Mul(number(3), hn::Mul(x, x));
     case Unary::elu:
       return hn::IfThenElse(hn::Gt(x, zero), one, hn::Add(y, alpha));
     case Unary::error:

@@ -86,19 +86,6 @@ void collect(const SlidingWindow& window, const Ints& sizes, const Ints& first, 
   }
 }
 
-// Axes of a reduction, as numbers from 0; empty: all but the records. Nothing where they are not constant.
-bool axes_of(const Graph& graph, const Node& node, std::size_t rank, Ints& axes) {
-  axes = node.integers("axes", {});
-  if (node.inputs.size() > 1 && node.inputs[1] != no_value) {
-    if (!graph.is_constant(node.inputs[1]) || graph.constant(node.inputs[1]).dtype() != DType::int64)
-      return false;
-    const auto values = graph.constant(node.inputs[1]).as<std::int64_t>();
-    axes.assign(values.begin(), values.end());
-  }
-  for (std::int64_t& axis : axes) axis += axis < 0 ? static_cast<std::int64_t>(rank) : 0;
-  return !axes.empty() && std::ranges::find(axes, 0) == axes.end();
-}
-
 }  // namespace
 
 bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
@@ -143,13 +130,14 @@ void compile_pooling(Compiler& compiler, const Node& node) {
 
 bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   Ints axes;
-  return !graph.is_constant(node.inputs[0]) && axes_of(graph, node, shape_of(node.inputs[0]).size(), axes);
+  return !graph.is_constant(node.inputs[0]) &&
+         reduced_axes(graph, node, shape_of(node.inputs[0]).size(), axes);
 }
 
 void compile_reduction(Compiler& compiler, const Node& node) {
   const Shape input = compiler.shape(node.inputs[0]);
   Ints axes;
-  axes_of(compiler.graph(), node, input.size(), axes);
+  reduced_axes(compiler.graph(), node, input.size(), axes);
   // Elements by the element of the result that they go into.
   Shape kept = input;
   for (const std::int64_t axis : axes) kept[axis] = 1;

@@ -149,6 +149,33 @@ TEST(Channels, ConvolutionsWithFewerProductsAgreeOnEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+// Of the last axes of what lies plainly, and of all positions where channels lie last; sums that are read
+// again.
+TEST(Channels, ReductionsOfLastAxesAgree) {
+  for (const std::int64_t keep : {0, 1}) {
+    const std::map<std::string, Attribute> kept{{"keepdims", keep}};
+    Network net(channels_backend(), {6, 5, 9}, 13);
+    const ValueId conv =
+        net.add("Conv", {net.input, net.constant({20, 6, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
+    std::vector<ValueId> all{net.add("ReduceMean", {conv, net.integers({2, 3})}, kept),
+                             net.add("ReduceSum", {net.input, net.integers({3, 2})}, kept)};
+    if (keep == 1) {
+      const ValueId square = net.add("Pow", {net.input, net.constant({}, 0, 2)}),
+                    mean = net.add("ReduceMean", {square, net.integers({-1})}, kept);
+      all.push_back(net.add("ReduceSum", {conv, net.integers({-1, 1, 2})}, kept));
+      all.push_back(net.add("Div", {net.input, net.add("Sqrt", {mean})}));
+    }
+    net.expect_agreement(all, {{conv, Reduction::max}});
+    EXPECT_FALSE(net.supported(net.add("ReduceMean", {net.input, net.integers({1, 3})}, kept)));
+  }
+}
+
+TEST(Channels, ThirdPowersAgree) {
+  Network net(channels_backend(), {5, 8}, 9);
+  net.expect_agreement({net.add("Tanh", {net.add("Pow", {net.input, net.constant({}, 0, 3)})})});
+  EXPECT_FALSE(net.supported(net.add("Pow", {net.input, net.constant({}, 0, 2.5)})));
+}
+
 ValueId without_nan(Network& net, ValueId id, double number) {
   return net.add("Where", {net.add("IsNaN", {id}), net.constant({}, 0, number), id});
 }
