@@ -66,6 +66,12 @@ std::map<std::string, Ending> within_records() {
     const ValueId rows = shaped(net, "Reshape", z, {-1, 2, 2});
     return net.flatten("flat", node(net, "MatMul", {rows, rows}));
   };
+  all["weights that are computed of constants"] = [](Net& net, ValueId z) {
+    const ValueId weights = net.builder.constant(net.builder.unused_name("weights"), array::ones({4, 4}));
+    const ValueId turned = node(net, "Transpose", {weights}, {{"perm", Ints{1, 0}}});
+    const ValueId row = node(net, "Exp", {numbers(net, {1, 2, 3, 4})});
+    return node(net, "Add", {node(net, "MatMul", {z, turned}), row});
+  };
   all["a row for all records"] = [](Net& net, ValueId z) {
     return node(net, "Mul", {z, numbers(net, {1, 2, 3, 4})});
   };
@@ -160,6 +166,12 @@ TEST(RecordsApart, AreNotSeenWhereAParameterHasOneNumberForEachRecord) {
   const ValueId x = net.input({3, 4});
   const ValueId each = net.builder.constant("each", Array::of<float>({3, 1}, std::vector<float>{1, 2, 3}));
   EXPECT_FALSE(stay_apart(Session(net.build(node(net, "Mul", {x, each})), {.threads = 1})));
+  Net computed("computed");
+  const ValueId y = computed.input({3, 4});
+  const ValueId numbers =
+      computed.builder.constant("each", Array::of<float>({3, 1}, std::vector<float>{1, 2, 3}));
+  const ValueId exponents = node(computed, "Exp", {numbers});
+  EXPECT_FALSE(stay_apart(Session(computed.build(node(computed, "Mul", {y, exponents})), {.threads = 1})));
 }
 
 // An open width is not an axis of records.

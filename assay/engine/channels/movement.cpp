@@ -149,6 +149,14 @@ bool lies_channels_last(const Value& value) {
   return lies_as(value, channels_last_strides(value.shape)) && !lies_as(value, plain_strides(value.shape));
 }
 
+// Where the operand lies in its padded result, along a route that holds all of it.
+Value inside(const lanes::Route& route, Value padded, const Shape& operand) {
+  for (std::size_t d = 0; d < operand.size(); ++d)
+    padded.offset -= route.courses[d + 1].start * padded.strides[d];
+  padded.shape = operand;
+  return padded;
+}
+
 std::size_t axis_of_concat(const Node& node, std::size_t rank) {
   const std::int64_t axis = node.integer("axis", 1);
   return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
@@ -221,6 +229,39 @@ void compile_movement(Compiler& compiler, const Node& node) {
                            compiler.add(accumulation(gradient, seen_through(route, whole, shape)));
                          });
   }
+}
+
+// With one number on any side; nothing is cut off.
+bool supports_padding(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (graph.is_constant(node.inputs[0])) return false;
+  const std::vector<lanes::Route> routes = lanes::routes_of(graph, node, shape_of);
+  const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
+  for (std::size_t d = 0; d < out.size() && !routes.empty(); ++d) {
+    const lanes::Course& course = routes[0].courses[d];
+    if (course.start > 0 || course.place(out[d] - 1) + 1 < in[d]) return false;
+  }
+  return !routes.empty();
+}
+
+void compile_padding(Compiler& compiler, const Node& node) {
+  const ShapeOf shape_of = [&](ValueId id) -> const Shape& { return compiler.whole_shape(id); };
+  const lanes::Route route = lanes::routes_of(compiler.graph(), node, shape_of)[0];
+  const Value& operand = compiler.value(node.inputs[0]);
+  const Shape shape = compiler.shape(node.outputs[0]);
+  Value result = operand;
+  if (shape != operand.shape) {
+    result = compiler.fresh(
+        shape, lies_channels_last(operand) ? channels_last_strides(shape) : plain_strides(shape));
+    if (route.rest == 0)
+      compiler.add(clearing(result));
+    else
+      compiler.add(std::make_unique<Repetition>(std::vector<float>(result.count(), route.rest), result));
+    compiler.add(arrangement(operand, inside(route, result, operand.shape)));
+  }
+  compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {}, [&compiler, route, in = node.inputs[0]](const Value& gradient) {
+    compiler.contribute(in, inside(route, gradient, compiler.shape(in)));
+  });
 }
 
 bool supports_resize(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

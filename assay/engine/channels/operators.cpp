@@ -50,6 +50,7 @@ constexpr Operator operators[] = {
     {"Min", supports_binary, compile_binary},
     {"Mul", supports_binary, compile_binary},
     {"Neg", supports_unary, compile_unary},
+    {"Pad", supports_padding, compile_padding},
     {"Pow", supports_unary, compile_unary},
     {"Reciprocal", supports_unary, compile_unary},
     {"ReduceMean", supports_reduction, compile_reduction},

@@ -143,6 +143,8 @@ bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of
 void compile_view(Compiler& compiler, const Node& node);
 bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_movement(Compiler& compiler, const Node& node);
+bool supports_padding(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_padding(Compiler& compiler, const Node& node);
 bool supports_resize(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_resize(Compiler& compiler, const Node& node);
 bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of);

@@ -47,9 +47,11 @@ class Proof {
     const std::size_t before = may_mix_.size();
     const bool apart = counts || !reads || keeps_apart(node);
     if (!apart) may_mix_.resize(before, no_value);  // its results are compared, not what it reads
+    const bool fixed = !reads && std::ranges::all_of(
+                                     node.inputs, [&](ValueId id) { return id == no_value || is_fixed(id); });
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
-      set(id, counts || !reads ? Depends::on_shapes : Depends::on_records);
+      set(id, fixed ? Depends::on_nothing : counts || !reads ? Depends::on_shapes : Depends::on_records);
       if (apart) continue;
       if (!holds_records_in_front(id)) return false;
       may_mix_.push_back(id);
@@ -60,31 +62,33 @@ class Proof {
   void set(ValueId id, Depends how) { depends_[index_of(id)] = how; }
   bool depends(ValueId id, Depends how) const { return id != no_value && depends_[index_of(id)] == how; }
   bool of_records(ValueId id) const { return depends(id, Depends::on_records); }
+  // A constant, or computed of constants alone.
+  bool is_fixed(ValueId id) const { return depends(id, Depends::on_nothing); }
   // The same for all records if it is the same for any number of them.
   bool is_compared(ValueId id) {
     if (!depends(id, Depends::on_shapes)) return false;
     may_mix_.push_back(id);
     return true;
   }
-  int rank(ValueId id) const {
-    return static_cast<int>(graph_.is_constant(id) ? graph_.constant(id).rank() : session_.shape(id).size());
+  const Shape& shape(ValueId id) const {
+    return graph_.is_constant(id) ? graph_.constant(id).shape() : session_.shape(id);
   }
+  int rank(ValueId id) const { return static_cast<int>(shape(id).size()); }
 
   // Whether a value that does not depend on records is the same for each record where it is broadcast to so
   // many axes.
   bool is_shared(ValueId id, int axes) {
     if (id == no_value || is_compared(id)) return true;
-    return graph_.is_constant(id) &&
-           (rank(id) < axes || (rank(id) == axes && graph_.constant(id).size(0) == 1));
+    if (!is_fixed(id) || (shape(id).empty() && !graph_.is_constant(id))) return false;  // or not known
+    return rank(id) < axes || (rank(id) == axes && shape(id).front() == 1);
   }
 
   // Of operators with data as their first operand and parameters after it.
   bool has_data_in_front(const Node& node) {
     const int axes = rank(node.inputs[0]);
     if (!of_records(node.inputs[0]) || axes < 1) return false;
-    return std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
-      return id == no_value || graph_.is_constant(id) || is_compared(id);
-    });
+    return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
+                       [&](ValueId id) { return id == no_value || is_fixed(id) || is_compared(id); });
   }
   static bool has_one_result(const Node& node) {
     return std::all_of(node.outputs.begin() + 1, node.outputs.end(),
@@ -116,8 +120,8 @@ class Proof {
   bool multiplies_within_records(const Node& node) const {
     const ValueId left = node.inputs[0], right = node.inputs[1];
     if (of_records(left) && of_records(right)) return rank(left) == rank(right) && rank(left) >= 3;
-    if (of_records(left)) return rank(left) >= 2 && graph_.is_constant(right) && rank(right) == 2;
-    return rank(right) >= 3 && graph_.is_constant(left) && rank(left) == 2;
+    if (of_records(left)) return rank(left) >= 2 && is_fixed(right) && rank(right) == 2;
+    return rank(right) >= 3 && is_fixed(left) && rank(left) == 2;
   }
 
   // Whether the first axis stays what it is, by its size or since the others hold a record; or is of whole
@@ -169,7 +173,7 @@ class Proof {
   }
   // Rows of a table that is the same for all.
   bool looks_up(const Node& node) const {
-    return graph_.is_constant(node.inputs[0]) && of_records(node.inputs[1]) && rank(node.inputs[1]) >= 1 &&
+    return is_fixed(node.inputs[0]) && of_records(node.inputs[1]) && rank(node.inputs[1]) >= 1 &&
            node.integer("axis", 0) == 0;
   }
 

@@ -170,6 +170,19 @@ TEST(Channels, ReductionsOfLastAxesAgree) {
   }
 }
 
+// With channels last and plainly, by zeros and by another number; by nothing, as exporters write for windows
+// that fit.
+TEST(Channels, PaddingsAgree) {
+  Network net(channels_backend(), {3, 6, 5}, 9);
+  const ValueId conv =
+                    net.add("Conv", {net.input, net.constant({20, 3, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}}),
+                more = net.integers({0, 0, 1, 0, 0, 2, 0, 3}), none = net.integers({0, 0, 0, 0, 0, 0, 0, 0});
+  net.expect_agreement({net.add("Pad", {conv, more}),
+                        net.add("Pad", {net.input, more, net.constant({}, 0, 1.5)}),
+                        net.add("Relu", {net.add("Pad", {net.input, none})})});
+  EXPECT_FALSE(net.supported(net.add("Pad", {net.input, net.integers({0, 0, -1, 0, 0, 0, 2, 0})})));
+}
+
 TEST(Channels, ThirdPowersAgree) {
   Network net(channels_backend(), {5, 8}, 9);
   net.expect_agreement({net.add("Tanh", {net.add("Pow", {net.input, net.constant({}, 0, 3)})})});
