@@ -57,7 +57,7 @@ training::Recipe RecipeOptions::recipe(bool validated) const {
   recipe.best_epoch = !last_epoch_;
   training::check_recipe(recipe, validated);
   if (last_epoch_ && !validated && recipe.validation_share == 0)
-    refuse("--last-epoch has no effect without validation data: the last epoch is kept anyway");
+    refuse("--last-epoch has no effect without validation data: the last epoch is kept anyway; leave it out");
   return recipe;
 }
 

@@ -27,6 +27,13 @@ CLI::Option* find_option(CLI::App& app, const std::string& name) {
 
 using Seen = std::set<const CLI::Option*>;
 
+// What a file cannot say of itself, and what shows a text in place of the command.
+bool is_typed_only(const CLI::App& command, const CLI::Option& option) {
+  const std::string& name = option.get_name();
+  return name == "--trust" || name == "--config" || name == "--watch" || &option == command.get_help_ptr() ||
+         &option == command.get_help_all_ptr() || &option == command.get_version_ptr();
+}
+
 // Options of `command` named by the keys of `table`; returns keys that are not options of it.
 std::vector<std::string> apply_table(const std::filesystem::path& file, const Words& words,
                                      const toml::table& table, CLI::App& command, const Seen& given,
@@ -38,8 +45,8 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
     CLI::Option* option = find_option(command, name);
     if (option == nullptr) {
       unknown.emplace_back(key.str());
-    } else if (name == "trust" || name == "config" || name == "watch") {
-      fail(Fault::usage, "{}: --{} is for the command line only", place_in(file, node), name);
+    } else if (is_typed_only(command, *option)) {
+      fail(Fault::usage, "{}: {} is for the command line only", place_in(file, node), flag_of(*option));
     } else if (!given.contains(option) && done.emplace(option, place_in(file, node)).second) {
       give_values(*option, texts_of(file, node), place_in(file, node));
       mark_as_default(*option);

@@ -241,8 +241,8 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
 void mark_as_default(CLI::Option& option);
 bool is_default(const CLI::Option& option);
 
-// Throws Error{usage}, "--flag has no effect WHY", for an option that was typed with another value than the
-// one that holds without it: recorded commands name those.
+// Throws Error{usage}, "--flag has no effect WHY; leave it out", for an option that was typed with another
+// value than the one that holds without it: recorded commands name those.
 void refuse_without_effect(const std::vector<const CLI::Option*>& options, const Message& why);
 // The same for an option that was typed at all.
 void refuse_given(const std::vector<const CLI::Option*>& options, const Message& why);

@@ -81,7 +81,7 @@ class HelpFormatter final : public CLI::Formatter {
     std::istringstream lines(page.substr(0, examples));
     std::string result;
     for (std::string line; std::getline(lines, line);) {
-      const std::size_t column = line.starts_with(' ') ? get_column_width() : 0;
+      const std::size_t column = column_of(line);
       const std::size_t width = std::max(width_, column + least_text);
       if (line.size() <= width) {
         result += line + "\n";
@@ -94,6 +94,15 @@ class HelpFormatter final : public CLI::Formatter {
       }
     }
     return result + page.substr(examples);
+  }
+
+  // Where the text of a line begins: right of a flag, or of a name in a list of its own.
+  std::size_t column_of(const std::string& line) const {
+    if (!line.starts_with(' ')) return 0;
+    const std::size_t right = get_column_width(), name = line.find_first_not_of(' ');
+    if (line.size() <= right || line[right - 1] == ' ' || line.compare(name, 1, "-") == 0) return right;
+    const std::size_t end = line.find("  ", name);
+    return end < right ? line.find_first_not_of(' ', end) : std::min(right, name + 2);
   }
 
   static constexpr std::size_t least_text = 20;  // columns

@@ -244,6 +244,7 @@ struct CommandLine {
     completion->footer(
         "Examples:\n  assay completion bash > /etc/bash_completion.d/assay\n  source <(assay completion "
         "zsh)");
+    completion->set_version_flag("-V,--version", version)->group("");
     // For who installs the program: no command of --help.
     manual = root.add_subcommand("manual", "write pages for man(1)")->group("");
     manual->add_option("folder", folder, "where the pages go");
@@ -275,6 +276,8 @@ struct CommandLine {
     std::vector<std::string> names;
     for (const CLI::App* command : shown_subcommands(line.root)) names.push_back(command->get_name());
     message = fmt::format("no subcommand is named '{}'{}", arguments[0], did_you_mean(arguments[0], names));
+  } else if (const std::string unknown = unknown_flag(words, line.root, arguments); !unknown.empty()) {
+    message = unknown;
   }
   fail(Fault::usage, "{}; `{} --help` shows what there is", message,
        sub == nullptr ? line.root.get_name() : line.root.get_name() + " " + sub->get_name());

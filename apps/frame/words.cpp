@@ -52,7 +52,8 @@ std::string unknown_flag(const Words& words, const CLI::App& command,
       const auto other = std::ranges::find_if(words.alike, is_known);
       if (other != words.alike.end()) nearest = *other;
     }
-    return fmt::format("no flag is named '--{}'{}", flag,
+    const std::string under = command.get_parent() == nullptr ? "" : command.get_parent()->get_name() + " ";
+    return fmt::format("`{}{}` has no flag '--{}'{}", under, command.get_name(), flag,
                        nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest));
   }
   return {};

@@ -31,8 +31,8 @@ std::optional<std::string> new_word(const Words& words, std::string_view command
 std::vector<std::string> with_new_words(const Words& words, std::vector<std::string> arguments,
                                         const std::function<void(const std::string&)>& notice);
 
-// "no flag is named '--modle'; did you mean '--model'?" of the first argument that looks like a flag of
-// `command` and is none; empty where all are.
+// "`assay cover` has no flag '--modle'; did you mean '--model'?" of the first argument that looks like a flag
+// of `command` and is none; empty where all are.
 std::string unknown_flag(const Words& words, const CLI::App& command,
                          const std::vector<std::string>& arguments);
 

@@ -265,8 +265,8 @@ std::string to_string(Verdict verdict) {
 AuditOptions settled(AuditOptions options, std::size_t records) {
   constexpr std::size_t fewest_records = 10, fewest_subsets = 10;
   if (records < fewest_records)
-    fail(Fault::data, "an audit draws subsets of at least {} records, and the test set has {}; give more",
-         fewest_records, records);
+    fail(Fault::data, "an audit draws subsets of the test set, which has {} records; give at least {}",
+         records, fewest_records);
   if (options.sizes.empty()) {
     for (const std::size_t percent : {1, 2, 5})
       options.sizes.push_back(std::min(records / 2, std::max<std::size_t>(5, records * percent / 100)));

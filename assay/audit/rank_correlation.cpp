@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+
 #include "assay/support/numbers/mean.h"
 
 namespace assay::audit {

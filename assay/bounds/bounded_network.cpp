@@ -15,7 +15,7 @@
 namespace assay::bounds {
 namespace {
 
-// What is of the network's input alone stays as it was.
+// What is of the network's input alone is left out.
 SessionOptions for_intervals(const SessionOptions& options) {
   return {.threads = options.threads, .memory_limit = options.memory_limit, .engine = options.engine};
 }

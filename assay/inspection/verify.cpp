@@ -6,12 +6,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/inspection/symbols/text_records.h"
 #include "assay/inspection/units/unit_source.h"
+#include "assay/support/numbers/mean.h"
 
 namespace assay::inspection {
 namespace {
@@ -150,7 +150,7 @@ std::vector<double> scaled(const Changes& all, const std::vector<std::size_t>& c
   for (const std::size_t c : columns) {
     std::vector<double> values(rows);
     for (std::size_t r = 0; r < rows; ++r) values[r] = all.values[r * all.width + c];
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / rows;
+    const double mean = mean_of(values);
     double squares = 0;
     for (double& value : values) value -= mean, squares += value * value;
     const double deviation = std::sqrt(squares / rows);

@@ -151,9 +151,9 @@ TEST_F(FlagsOfACommand, WordsOfEarlierProgramsAreUnderstood) {
               ElementsAre("toy", "--count=4", "--", "--number"));
   EXPECT_THAT(notices, ElementsAre(HasSubstr("now called --count")));
   EXPECT_EQ(unknown_flag(words, app, {"--cuont", "4"}),
-            "no flag is named '--cuont'; did you mean '--count'?");
+            "`toy` has no flag '--cuont'; did you mean '--count'?");
   EXPECT_THAT(unknown_flag(words, app, {"--door"}), HasSubstr("'--gate'"));
-  EXPECT_EQ(unknown_flag(words, app, {"--xyzzyxyzzy"}), "no flag is named '--xyzzyxyzzy'");
+  EXPECT_EQ(unknown_flag(words, app, {"--xyzzyxyzzy"}), "`toy` has no flag '--xyzzyxyzzy'");
   EXPECT_EQ(unknown_flag(words, app, {"--count", "--", "--door"}), "");
 }
 

@@ -110,7 +110,8 @@ TEST_F(Trust, WritingElsewhereNeedsIt) {
 }
 
 TEST_F(Trust, IsNotGivenByTheFileItself) {
-  for (const char* text : {"trust = true\n", "[evaluate]\ntrust = true\n", "config = \"other.toml\"\n"}) {
+  for (const char* text : {"trust = true\n", "[evaluate]\ntrust = true\n", "config = \"other.toml\"\n",
+                           "version = true\n", "V = true\n", "help = true\n", "help-all = true\n"}) {
     write_file(folder / "assay.toml", text);
     expect_code("$assay " + evaluate, refused, "is for the command line only");
   }

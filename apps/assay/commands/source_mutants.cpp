@@ -56,14 +56,17 @@ void SourceMutants::declare(Flags& flags) {
 }
 
 void SourceMutants::refuse_pruning() const {
-  if (!prune_.empty()) refuse("--prune has no effect: it belongs to the action store");
+  if (!prune_.empty())
+    refuse(
+        "--prune has no effect: it belongs to the action store; leave it out, or write assay mutate store");
 }
 
 void SourceMutants::refuse_without_training() const {
   refuse_pruning();
   for (const CLI::Option* option : own_) {
     if (option->count() > 0)
-      fail(Fault::usage, "{} has no effect: none of the operators changes what a network is trained from",
+      fail(Fault::usage,
+           "{} has no effect: none of the operators changes what a network is trained from; leave it out",
            option->get_name());
   }
 }
@@ -104,7 +107,7 @@ void SourceMutants::settle(const std::vector<std::size_t>& runs) {
   if (!repeated()) return refuse_given(repeated_, of_flags("without --runs"));
   mutation::check_design(question_.design);
   if (question_.killable)
-    refuse("--killable has no effect with --runs, which judges by the training data anyway");
+    refuse("--killable has no effect with --runs, which judges by the training data anyway; leave it out");
 }
 
 report::Document SourceMutants::store() const {

@@ -39,7 +39,8 @@ void require_views_count(const Session& session, const AdaptOptions& adaptation,
     return std::ranges::find(views, session.layer(name).value, &Layer::value) != views.end();
   };
   if (std::ranges::none_of(layers, is_view))
-    fail(Fault::usage, "{} has no effect where other layers are named, and none of the views is",
+    fail(Fault::usage,
+         "{} has no effect where other layers are named, and none of the views is; leave it out",
          About{"a view", "{view}"});
 }
 

@@ -112,7 +112,8 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   results::check_pairs(question.pairs, *data);
   if (question.options.all && data->target_width() > 0)
     fail(Fault::usage,
-         "{} has no effect on numbers and items: a record is attacked if there is something to change",
+         "{} has no effect on numbers and items: a record is attacked if there is something to change; leave "
+         "it out",
          About{"attacking records that are wrong", "{all}"});
   const std::vector<Spec> attacks = asked_attacks(question);
   const bool together = attack::judges_together(question.preset);

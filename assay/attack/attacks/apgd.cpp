@@ -189,12 +189,12 @@ class Apgd final : public Attack {
     at.before = at.now.point;
     at.best_then = at.best.value;
     Array result = at.now.point.clone();
-    let_turned_go(at, result);
+    let_fooled_go(at, result);
     const std::vector<std::size_t> looks = looks_back(steps_);
     std::size_t look = 0, since = 0;
     for (std::size_t i = 1; i <= steps_ && !at.rows.empty(); ++i) {
       step_on(network, at, i > 1);
-      let_turned_go(at, result);
+      let_fooled_go(at, result);
       if (look == looks.size() || i != looks[look]) continue;
       look_back(at, i - since);
       since = i;
@@ -243,7 +243,7 @@ class Apgd final : public Attack {
   }
 
   // The first point that is adversarial is a record's result.
-  static void let_turned_go(Search& at, const Array& result) {
+  static void let_fooled_go(Search& at, const Array& result) {
     std::vector<std::int64_t> fooled, rows, kept;
     for (std::size_t r = 0; r < at.won.size(); ++r) {
       (at.won[r] ? fooled : kept).push_back(static_cast<std::int64_t>(r));

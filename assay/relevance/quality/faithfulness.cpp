@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include <assay/error.h>
@@ -13,6 +12,7 @@
 #include "assay/engine/elements.h"
 #include "assay/relevance/ablation.h"
 #include "assay/relevance/methods.h"
+#include "assay/support/numbers/mean.h"
 
 namespace assay::relevance {
 namespace {
@@ -179,10 +179,7 @@ Target named_classes(const Start& start, const Array& scores) {
 
 }  // namespace
 
-double QualityFigures::mean() const {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
-}
+double QualityFigures::mean() const { return mean_of(values); }
 
 double QualityFigures::deviation() const {
   if (values.size() < 2) return 0;

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "assay/relevance/quality/subsets.h"
+#include "assay/support/numbers/mean.h"
 
 namespace assay::relevance {
 namespace {
@@ -23,9 +23,7 @@ class FaithfulnessCorrelation final : public Quality {
 
  private:
   static double pearson(const std::vector<double>& a, const std::vector<double>& b) {
-    const double n = a.size();
-    const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
-                 mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+    const double mean_a = mean_of(a), mean_b = mean_of(b);
     double both = 0, of_a = 0, of_b = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
       both += (a[i] - mean_a) * (b[i] - mean_b);
