@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include <assay/error.h>
+#include "assay/support/files/hash.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::inline data {
@@ -71,17 +71,12 @@ std::string range_name(const std::vector<double>& ends, double number) {
   return range_between(*(next - 1), *next);
 }
 
-// Values by their first appearance into as many groups as a characteristic may have values, one of which may
-// be missing, so that records of one value stay together: documents that are held out.
+// Values by their hash into as many groups as a characteristic may have values, one of which may be missing,
+// so that records of one value stay together, also those of other files: documents that are held out.
 void put_in_groups(Characteristic& column) {
-  const bool some_missing = std::ranges::find(column.values, "") != column.values.end();
-  const std::size_t groups = most_characteristic_values - (some_missing ? 1 : 0);
-  std::map<std::string, std::size_t> numbers;
-  for (std::string& value : column.values) {
-    if (value.empty()) continue;
-    const std::size_t number = numbers.emplace(value, numbers.size()).first->second;
-    value = fmt::format("group {}", number % groups);
-  }
+  constexpr std::size_t groups = most_characteristic_values - 1;
+  for (std::string& value : column.values)
+    if (!value.empty()) value = fmt::format("group {}", hash_128(value.data(), value.size())[0] % groups);
 }
 
 void check_name(const std::string& name, const std::string& data) {

@@ -366,7 +366,8 @@ PartsEvaluation evaluate_and_collect(const Session& session, const DatasetPtr& d
                                      const WalkOptions& options, Progress& progress,
                                      OutputCollector* outputs) {
   const ValueId logits = session.logits();
-  const std::vector<ValueId> wanted{logits, outputs != nullptr ? outputs->output() : logits};
+  std::vector<ValueId> wanted{logits};  // once each: by them plans are known again
+  if (outputs != nullptr && outputs->output() != logits) wanted.push_back(outputs->output());
   const PartsOfRecords of_records(given_data(dataset)->size(), parts);
   Evaluator whole(session, *dataset);
   std::vector<Evaluator> evaluators(parts.size(), whole);

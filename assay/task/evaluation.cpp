@@ -108,7 +108,8 @@ class Judge {
                   const OutputCollector* collector = nullptr) const {
     SeenBatch seen{std::vector<Seen>(batch.indices.size())};
     std::vector<ValueId> wanted(outputs_.ids().begin(), outputs_.ids().end());
-    if (collector != nullptr) wanted.push_back(collector->output());
+    if (collector != nullptr && std::ranges::find(wanted, collector->output()) == wanted.end())
+      wanted.push_back(collector->output());
     const Tensors values = session_.run(inputs, wanted);
     if (collector != nullptr) seen.said = collector->ask(batch, values.at(collector->output()));
     const std::vector<Array> rows = each(batch, values, [&](std::size_t r, const Judgement& judgement) {

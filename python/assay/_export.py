@@ -150,15 +150,28 @@ _networks_of_texts = _Exported()
 
 
 def _digest(module: Any) -> str:
-    """Of the configuration, what modules hold of plain values, the weights and the constants."""
+    """Of the configuration, of what modules hold, the weights and the constants."""
     import torch
 
-    plain = (bool, int, float, str, type(None), tuple)
-    said = [{name: value for name, value in vars(part).items() if isinstance(value, plain)} for part in module.modules()]
-    digest = hashlib.blake2b(f"{module.config.to_json_string(use_diff=False)} {said}".encode(), digest_size=16)
+    digest = hashlib.blake2b(module.config.to_json_string(use_diff=False).encode(), digest_size=16)
+
+    def add(name: str, value: Any) -> None:
+        if isinstance(value, torch.Tensor):
+            digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+            digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        elif isinstance(value, (list, tuple, dict)):
+            for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+                add(f"{name}.{key}", one)
+        elif value is not module.config:
+            digest.update(f"{name} {value!r}".encode())
+
+    of_every_module = vars(torch.nn.Module())
+    for number, part in enumerate(module.modules()):
+        for name, value in vars(part).items():
+            if name not in of_every_module:
+                add(f"{number} {name}", value)
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        add(name, tensor)
     return digest.hexdigest()
 
 

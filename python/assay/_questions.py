@@ -538,8 +538,8 @@ def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
                 raise UsageError(f"{asked.__name__}() has no keyword '{name}'{hint}")
         if len(positional) > len(first):
             raise UsageError(
-                f"{asked.__name__}() takes {', '.join(first)} without their names, and {len(positional)} values are given; "
-                "name the others"
+                f"{asked.__name__}() takes {', '.join(first) or 'nothing'} without {'their names' if first else 'a name'}, and "
+                f"{len(positional)} {'value is' if len(positional) == 1 else 'values are'} given; name the others"
             )
         bound = signature.bind(*positional, **keywords)
         progress = bound.arguments.pop("progress", None)

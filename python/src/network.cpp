@@ -445,8 +445,12 @@ void bind_network(nb::module_& module) {
       .def(
           "numbering_notice",
           [](const Network&, const std::string& folder, std::vector<std::string> names, const Records& data) {
-            if (const auto config = folder.empty() ? std::nullopt : read_text_config(folder))
-              names = config->labels;
+            try {
+              if (const auto config = folder.empty() ? std::nullopt : read_text_config(folder))
+                names = config->labels;
+            } catch (const Error&) {
+              names.clear();  // as tell_numbering()
+            }
             return numbering_notice(names, *data.set);
           })
       .def("without_node", &without_node)

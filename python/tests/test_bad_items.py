@@ -1,5 +1,6 @@
 """Labels of items that do not fit: every command of the program says the object, the fault and the remedy."""
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -29,6 +30,7 @@ def asked(place, *arguments):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    importlib.import_module("onnx.numpy_helper")
     folder = tmp_path_factory.mktemp("bad")
     for name, inputs, outputs, end in [
         ("pixels", [2, 4, 4], [3, 4, 4], None),
@@ -141,7 +143,10 @@ def test_an_alphabet_of_other_characters_is_said(place):
     foreign, own = ["--task", "text[alphabet=xyz.txt]"], ["--task", "text[alphabet=abc.txt]"]
     said = asked(place, "evaluate", "text.onnx", "data.npz", *foreign).stdout
     assert "100.00 % of the characters of the labels are not in the alphabet" in " ".join(said.replace("|", " ").split())
-    assert "outside-alphabet" not in asked(place, "evaluate", "text.onnx", "data.npz", *own).stdout
+    assert "are not in the alphabet" not in asked(place, "evaluate", "text.onnx", "data.npz", *own).stdout
+    gate = ["--fail-under", "outside-alphabet<=0"]
+    codes = [asked(place, "evaluate", "text.onnx", "data.npz", *alphabet, *gate).returncode for alphabet in (own, foreign)]
+    assert codes == [0, 2]
     trained = asked(place, "train", "text.onnx", "data.npz", *foreign, "--epochs", "1", "--out", "trained.onnx", "--force")
     assert trained.returncode == 5 and "U+0061 of a label is not in the alphabet" in trained.stderr
 

@@ -316,10 +316,15 @@ def test_a_model_that_did_not_change_is_exported_once(monkeypatch):
         model.distilbert.embeddings.LayerNorm.eps = 0.5
         np.testing.assert_allclose(assay.load(model)(inputs), ask(), rtol=2e-4, atol=2e-5)
         assert len(exports) == 3
+        model.temperature = torch.tensor(1.0)
+        assay.load(model)
+        model.temperature = torch.tensor(5.0)
+        assay.load(model)
+        assert len(exports) == 5
         model.classifier.register_forward_hook(lambda module, given, found: 2 * found)
         for _ in range(2):
             np.testing.assert_allclose(assay.load(model)(inputs), ask(), rtol=2e-4, atol=2e-5)
-        assert len(exports) == 5
+        assert len(exports) == 7
 
 
 def asked(folder, spec):

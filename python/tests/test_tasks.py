@@ -1238,3 +1238,12 @@ def test_texts_that_take_more_steps_than_there_are_are_said(onnx, tmp_path):
     task = f"text[alphabet={tmp_path}/ab.txt,blank=last]"
     with pytest.raises(assay.DataError, match="record '5': its text of 3 characters takes 5 steps .* has 4; leave such records out"):
         assay.select(network(onnx, "Identity", (4, 3)), (x, y), by="margin", task=task)
+
+
+def test_outputs_of_any_shape_are_written_where_nothing_is_compared(onnx, tmp_path):
+    given, found = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 3, 4]) for name in "xy")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Tanh", ["x"], ["y"])], "any", [given], [found])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    x = np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 3, 4)
+    assay.evaluate(tmp_path / "net.onnx", assay.data(x), predictions=str(tmp_path / "said.npz"))
+    np.testing.assert_allclose(np.load(tmp_path / "said.npz")["outputs"], np.tanh(x), atol=1e-6)

@@ -3,6 +3,7 @@
 The scores of the twin are -z/2 and z/2. A single probability has a twin that ends in a softmax.
 """
 
+import importlib
 import itertools
 
 import numpy as np
@@ -119,6 +120,7 @@ def said(result):
 @pytest.mark.parametrize(("command", "decision"), list(itertools.product(COMMANDS, [(False, None), (True, "binary")])))
 def test_one_score_says_what_its_twin_of_two_says(tmp_path, command, decision):
     onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    importlib.import_module("onnx.numpy_helper")
     probability, task = decision
     named = {"task": task} if task and command not in ("inspect", "faithful", "cover by surprise") else {}
     one = said(COMMANDS[command](network(onnx, False, probability), str(tmp_path / "one"), **named))

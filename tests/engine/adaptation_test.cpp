@@ -101,6 +101,11 @@ TEST(Adaptation, ClassesThatTheNetworkNumbersOtherwiseAreSaid) {
               HasSubstr("'cat' is class 0 of the data and 1 of the network, 'dog' is class 1 of the data "
                         "and 0 of the network; number the labels as the network does"));
   EXPECT_THAT(said[0], HasSubstr("config.json"));
+  // A name of two classes says nothing of their numbers, and a file that cannot be read is no reason to end.
+  for (const char* text : {R"({"id2label": {"0": "cat", "1": "dog", "2": "dog"}})", "[1, 2]", "no JSON"}) {
+    std::ofstream(folder / "config.json") << text;
+    EXPECT_THAT(said_of_numbering(folder.string(), {"cat", "eel", "dog"}), ElementsAre()) << text;
+  }
   // Five stars are class 4: names that are only numbers are none.
   std::ofstream(folder / "config.json") << R"({"id2label": {"0": "1", "1": "2", "2": "3"}})";
   EXPECT_THAT(said_of_numbering(folder.string(), {}), ElementsAre());

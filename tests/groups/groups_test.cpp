@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <cmath>
 
 #include <assay/error.h>
@@ -56,10 +58,15 @@ TEST(Groups, ManyValuesAreInOneGroupEach) {
   for (int i = 0; i < 140; ++i) articles.push_back("article " + std::to_string(i % 70));
   articles.push_back("");
   const auto data = records(141, {{"article:groups", articles}});
-  EXPECT_EQ(data->characteristic(0, 0), "group 0");
-  EXPECT_EQ(data->characteristic(0, 69), "group 6");   // 63 groups, and the missing value
-  EXPECT_EQ(data->characteristic(0, 139), "group 6");  // the same article
-  EXPECT_EQ(data->characteristic(0, 140), "");         // not known
+  std::set<std::string> groups;
+  for (std::size_t i = 0; i < 140; ++i) groups.insert(std::string(data->characteristic(0, i)));
+  EXPECT_GT(groups.size(), 30);
+  EXPECT_LE(groups.size(), 63);                                          // and the missing value
+  EXPECT_EQ(data->characteristic(0, 69), data->characteristic(0, 139));  // the same article
+  EXPECT_EQ(data->characteristic(0, 140), "");                           // not known
+  const auto others = records(2, {{"article:groups", {"article 69", "article 0"}}});
+  EXPECT_EQ(others->characteristic(0, 0), data->characteristic(0, 69));
+  EXPECT_EQ(others->characteristic(0, 1), data->characteristic(0, 0));
 }
 
 TEST(Groups, ACharacteristicWithOneValueMakesNone) {

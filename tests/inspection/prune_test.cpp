@@ -246,5 +246,20 @@ TEST(Prune, IsComparedWithRandomChoicesOfAsManyUnits) {
             (std::vector<report::Cell>{std::string("fc1"), std::int64_t{2}, std::string("1+3")}));
 }
 
+// Along Transpose, Concat on another axis and a reduction in front of them.
+TEST(Prune, FollowsUnitsToAnotherAxis) {
+  GraphBuilder b("turned");
+  RandomWeights w(b);
+  ValueId x = b.add("Conv", "conv", {b.input("x", DType::float32, {-1, 1, 6, 6}), w("w1", {4, 1, 3, 3})});
+  x = b.add("Transpose", "last", {x}, {{"perm", Ints{0, 2, 3, 1}}});
+  x = b.add("Concat", "twice", {x, b.add("Tanh", "tanh", {x})}, {{"axis", std::int64_t{1}}});
+  const ValueId axes = b.constant("axes", Array::of<std::int64_t>({2}, Ints{1, 2}));
+  x = b.add("ReduceMax", "most", {x, axes}, {{"keepdims", std::int64_t{0}}});
+  b.output(b.add("MatMul", "scores", {x, w("w2", {4, 3})}));
+  const Session session(b.build());
+  expect_same(without_units(session, session.layer("conv"), {0, 2}),
+              with_units_masked(session, session.layer("conv"), {0, 2}), {1, 6, 6});
+}
+
 }  // namespace
 }  // namespace assay::inspection

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include <assay/error.h>
 #include <assay/tokenizer.h>
 #include "assay/data/tokenized.h"
 #include "assay/model/folder.h"
@@ -31,6 +32,12 @@ bool are_numbers(const std::vector<std::string>& names) {
     if (names[c] != std::to_string(c)) return false;
   return true;
 }
+
+// Names that several classes have say nothing of their numbers.
+bool is_there_once(const std::string& name, const std::vector<std::string>& names) {
+  return std::ranges::count(names, name) == 1;
+}
+
 bool has_no_token(const Array& attention, std::size_t row) {
   const std::size_t length = attention.shape().back();
   return std::ranges::count(attention.as<std::int64_t>().subspan(row * length, length), 0) ==
@@ -81,7 +88,8 @@ std::string numbering_notice(const std::vector<std::string>& of_network, const D
   std::vector<std::string> differing;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const std::optional<std::size_t> found = class_called(classes[c], of_network);
-    if (found && *found != c)
+    if (found && *found != c && is_there_once(classes[c], classes) &&
+        is_there_once(of_network[*found], of_network))
       differing.push_back(
           fmt::format("'{}' is class {} of the data and {} of the network", classes[c], c, *found));
   }
@@ -95,8 +103,13 @@ std::string numbering_notice(const std::vector<std::string>& of_network, const D
 }
 
 void tell_numbering(const std::string& folder, const Dataset& data, Progress& progress) {
-  if (folder.empty()) return;
-  const std::optional<TextConfig> config = read_text_config(folder);
+  if (folder.empty() || !data.has_labels() || are_numbers(data.class_names())) return;
+  std::optional<TextConfig> config;
+  try {
+    config = read_text_config(folder);
+  } catch (const Error&) {
+    return;  // nothing else may have to read it, and the facts of a result say what is wrong in it
+  }
   if (!config) return;
   if (const std::string notice = numbering_notice(config->labels, data); !notice.empty())
     progress.notice(fmt::format("{} (by {})", notice, (fs::path(folder) / "config.json").string()));

@@ -58,8 +58,9 @@ std::string shape_hint(const Value& input, const Shape& record, const Shape& wan
   if (!is_real(input.dtype) && record.size() == 1 && wanted.size() == 1) {
     const bool any_length = input.shape.empty() || input.shape.back() < 0;
     return fmt::format(
-        "texts are filled up to the longest of their data; give all data the same length, as with the data "
-        "option length={}",
+        "if these are tokens, texts are filled up to the longest of their data; give all data the same "
+        "length, "
+        "as with the data option length={}; else give as many columns as the network takes",
         any_length ? std::max(record[0], wanted[0]) : wanted[0]);
   }
   if (record.size() >= 3 && record.size() == wanted.size()) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <assay/error.h>
@@ -25,14 +26,20 @@ constexpr std::size_t texts_at_a_time = 1024;
 // Tables are padded to sizes that are quick: 50,257 tokens have 50,304 rows, 50,295 have 51,200.
 constexpr std::int64_t most_percent_padded = 3;
 
-// tokenizer.json in the folder, if it is another file than the one given.
-std::optional<text::Tokenizer> other_tokenizer_in(const std::string& folder, const text::Tokenizer& given) {
+// tokenizer.json in the folder, if it is another file than the one given, and can be read.
+std::optional<text::Tokenizer> other_tokenizer_in(const std::string& folder, const text::Tokenizer& given,
+                                                  Progress& progress) {
   std::error_code code;
   const fs::path file = fs::path(folder) / "tokenizer.json";
   if (folder.empty() || !fs::exists(file, code)) return std::nullopt;
   if (fs::equivalent(file, given.name(), code) || fs::equivalent(folder, given.name(), code))
     return std::nullopt;
-  return text::Tokenizer(file);
+  try {
+    return text::Tokenizer(file);
+  } catch (const Error& error) {
+    progress.notice(fmt::format("{}; so tokens are not compared with it", error.what()));
+    return std::nullopt;
+  }
 }
 
 std::string quoted(const std::optional<std::string>& token) {
@@ -43,14 +50,9 @@ class OwnTokenizer {
  public:
   OwnTokenizer(const Graph& graph, const Dataset& data, const text::Tokenizer& given,
                const text::Tokenizer& own)
-      : graph_(graph), data_(data), given_(given), own_(own) {
-    const auto numbers = static_cast<std::int64_t>(std::max(given.numbers(), own.numbers()));
-    for (std::int64_t token = 0; token < numbers; ++token)
-      differs_.push_back(given.token(token) != own.token(token));
-  }
+      : graph_(graph), data_(data), given_(given), own_(own) {}
 
-  void require() const {
-    if (std::ranges::find(differs_, true) == differs_.end()) return;
+  void require() {
     for (std::size_t begin = 0; begin < data_.size(); begin += texts_at_a_time) {
       std::vector<std::size_t> records(std::min(texts_at_a_time, data_.size() - begin));
       std::iota(records.begin(), records.end(), begin);
@@ -59,11 +61,18 @@ class OwnTokenizer {
   }
 
  private:
-  void require(const Batch& batch) const {
+  // Numbers may lie outside of both vocabularies, and far apart.
+  bool differs(std::int64_t token) {
+    const auto [at, is_new] = differs_.try_emplace(token, false);
+    if (is_new) at->second = given_.token(token) != own_.token(token);
+    return at->second;
+  }
+
+  void require(const Batch& batch) {
     const auto numbers = batch.inputs.as<std::int64_t>();
     const std::size_t length = batch.indices.empty() ? 1 : numbers.size() / batch.indices.size();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (differs_.at(numbers[i])) refuse(batch.indices[i / length], numbers[i]);
+      if (differs(numbers[i])) refuse(batch.indices[i / length], numbers[i]);
     }
   }
 
@@ -80,7 +89,7 @@ class OwnTokenizer {
   const Dataset& data_;
   const text::Tokenizer& given_;
   const text::Tokenizer& own_;
-  std::vector<bool> differs_;  // of each number
+  std::unordered_map<std::int64_t, bool> differs_;  // of numbers that records hold
 };
 
 // Special tokens are marked so in the file, or stand in brackets, as [PAD] and <s> do.
@@ -122,7 +131,7 @@ void require_own_tokenizer(const Graph& graph, const std::string& folder, const 
   const text::Tokenizer* const given = tokenizer_of(data);
   const bool reads_tokens = data.facts().input_name == "input_ids" && data.dtype() == DType::int64;
   if (given == nullptr || !reads_tokens || tokens_input(graph) == no_value) return;
-  if (const std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given))
+  if (const std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given, progress))
     OwnTokenizer(graph, data, *given, *own).require();
   const std::vector<std::string> found = doubts(graph, folder, *given);
   if (!found.empty())

@@ -108,6 +108,11 @@ bool Planner::takes(const Backend& backend, const Node& node, const RunRequest& 
     return std::ranges::find(request.tapped, id, &ReducedValue::value) != request.tapped.end();
   };
   if (backend.stands_alone(node) && std::ranges::any_of(node.outputs, tapped)) return false;
+  // What it says is no number and cannot leave a part, even where nothing reads it here.
+  const auto asked = [&](ValueId id) {
+    return contains(request.wanted, id) || contains(request.visited, id) || tapped(id);
+  };
+  if (node.op == "IsNaN" && std::ranges::any_of(node.outputs, asked)) return false;
   if (request.training == nullptr) return true;
   if (has_trait(node.op, Trait::in_training)) return false;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -200,10 +205,7 @@ void Planner::keep_nan_tests_inside(const Plan& plan, const RunRequest& request,
       const auto at = std::ranges::lower_bound(plan.nodes, *test);
       const bool computed = at != plan.nodes.end() && *at == *test;
       const std::size_t before = at - plan.nodes.begin();
-      const ValueId says = node(*test).outputs[0];
-      if (computed && ends[before] == ends[step] && !contains(request.wanted, says) &&
-          !contains(request.visited, says))
-        continue;
+      if (computed && ends[before] == ends[step]) continue;
       for (const std::size_t one : {computed ? before : step, step})
         changed |= std::exchange(chosen[one], nullptr) != nullptr;
     }

@@ -197,7 +197,8 @@ class Remover {
     if (at.op == "Conv" && cut->axis == 1) return follow_convolution(node_id, *cut);
     if (at.op == "Gemm" && at.integer("transA", 0) == 0 && cut->axis == 1)
       return cut_weights(node_id, 1, at.integer("transB", 0) != 0 ? 1 : 0, *cut);
-    if (at.op == "MatMul" && cut->axis + 1 == rank_of(at.inputs[0])) return cut_weights(node_id, 1, 0, *cut);
+    if (at.op == "MatMul" && cut->axis + 1 == rank_of(at.inputs[0]))
+      return cut_weights(node_id, 1, std::max<std::size_t>(rank_of(at.inputs[1]), 2) - 2, *cut);
     if (at.op == "BatchNormalization" && cut->axis == 1) {
       for (std::size_t i = 1; i <= 4; ++i) cut_weights(node_id, i, 0, *cut);
       return go_on(at, *cut);
@@ -276,6 +277,8 @@ class Remover {
   // Parts that have their own units left; or parts along another axis, all of the same units.
   void split(NodeId node_id, const Cut& cut) {
     const Node& at = node(node_id);
+    if (std::ranges::find(at.outputs, no_value) != at.outputs.end())
+      cannot(at, "has an output without a name");
     if (counted_axis(at.integer("axis", 0), rank_of(at.inputs[0])) != cut.axis) {
       for (const ValueId id : at.outputs) cuts_[id] = cut;
       return;
@@ -330,7 +333,9 @@ class Remover {
 
   // Sizes would name the channels that there were.
   bool resizes_by_scales(const Node& at, const Cut& cut) const {
-    if (at.inputs.size() != 3 || !graph_.is_constant(at.inputs[2]) || !at.integers("axes", {}).empty())
+    const std::string places = at.text("coordinate_transformation_mode", "half_pixel");
+    if (at.inputs.size() != 3 || !graph_.is_constant(at.inputs[2]) || !at.integers("axes", {}).empty() ||
+        places.starts_with("tf_"))  // these move channels by a scale of 1 as well
       return false;
     return graph_.constant(at.inputs[2]).as<float>()[cut.axis] == 1;
   }

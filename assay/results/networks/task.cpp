@@ -179,7 +179,7 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
                         "masks or labels that only hold what does not count, or another label for it (option "
                         "ignore or missing of the task)"});
   for (const Figure& figure : whole.figures) {
-    if (figure.name == "outside-alphabet" && !figure.of_class)
+    if (figure.name == "outside-alphabet" && !figure.of_class && figure.value > 0)
       warnings.push_back(
           {"outside-alphabet",
            report::percent(figure.value) + " of the characters of the labels are not in the alphabet",

@@ -174,6 +174,10 @@ class Text final : public Task {
       const std::vector<std::int64_t> text = symbols_of(std::span(wanted).subspan(r * width, width));
       const std::vector<std::int64_t> path =
           likeliest_steps(std::span(all).subspan(r * size, size), scores_, text, blank_);
+      if (path.empty() && steps_for(text) <= static_cast<std::size_t>(steps_))
+        fail(Fault::data,
+             "the network's scores of its text are -infinity at every way to write it; leave such records "
+             "out");
       if (path.empty())
         fail(Fault::data,
              "its text of {} characters takes {} steps (one more between two that are equal), and the "
@@ -194,8 +198,7 @@ class Text final : public Task {
     };
     rate("character-error-rate", 0);
     rate("word-error-rate", 2);
-    if (const double foreign = outside_alphabet(sums); foreign > 0)
-      all.push_back({.name = "outside-alphabet", .value = foreign, .higher_is_better = false});
+    all.push_back({.name = "outside-alphabet", .value = outside_alphabet(sums), .higher_is_better = false});
     all.push_back({.name = "exact-match", .value = share(sums.whole, sums.records).value_or(0)});
     add_by_class(all, "recall", sums, recall);
     add_by_class(all, "precision", sums, precision);
