@@ -109,7 +109,7 @@ def test_sequences_that_do_not_fit_are_refused():
         ("whose records have one length", (np.zeros((4, 5, 3)), None), {}),
         ("there are no labels", (x, []), {}),
         ("fill=0.5 is not a number", ([np.arange(3), np.arange(2)], None), {"fill": 0.5}),
-        ("fill=-1 is no number", ([np.arange(3, dtype=np.uint8), np.arange(2, dtype=np.uint8)], None), {"fill": -1}),
+        ("fill=-1 is not a number", ([np.arange(3, dtype=np.uint8), np.arange(2, dtype=np.uint8)], None), {"fill": -1}),
         ("each is an input of its own", (x, None), {"mask": "x"}),
         ("each is an input of its own", (x, None), {"mask": "there", "lengths": "there"}),
     ]:
