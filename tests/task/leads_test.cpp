@@ -216,7 +216,8 @@ TEST_F(Texts, RowsAreTheLikeliestWayToWriteTheLabel) {
                 of->rows(Array::of<float>({1, 4, 4}, written("aa-c")),
                          Array::of<float>({1, 4}, std::vector<float>{'a', 'a', 'a', -1}));
               }),
-              HasSubstr("a text of 3 characters, and the network writes in 4 steps"));
+              HasSubstr("its text of 3 characters takes 5 steps (one more between two that are equal), and "
+                        "the network has 4"));
   EXPECT_THAT(fault_of([&] {
                 of->rows(Array::of<float>({1, 4, 4}, written("aa-c")),
                          Array::of<float>({1, 4}, std::vector<float>{'x', -1, -1, -1}));

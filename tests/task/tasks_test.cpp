@@ -110,7 +110,7 @@ TEST(Pixels, LabelsAreWholeNumbersOfClasses) {
   EXPECT_EQ(fault_of([&] {
               judged(*task, output, {0, 1.5F});
             }),
-            "label 1.5 at position 1 is not a whole number");
+            "label 1.5 at position 1 is not a whole number; give the number of its class");
   EXPECT_EQ(fault_of([&] {
               judged(*task, output, {3, 0});
             }),
