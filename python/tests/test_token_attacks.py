@@ -307,17 +307,17 @@ def write_with_caches(kind, folder):
                                past_key_values=transformers.DynamicCache(pairs), use_cache=True)  # fmt: skip
             return (found.logits, *(part for layer in found.past_key_values.layers for part in (layer.keys, layer.values)))
 
-    ids, free = torch.ones((2, 8), dtype=torch.int64), torch.export.Dim.DYNAMIC
+    ids, places, free = torch.ones((2, 8), dtype=torch.int64), torch.arange(8).repeat(2, 1), torch.export.Dim.DYNAMIC
     parts = [f"{layer}.{part}" for layer in range(2) for part in ("key", "value")]
     before = torch.zeros(2, 2 if kind == "gpt2" else 1, 3, 8)
-    given = {"input_ids": ids, "attention_mask": torch.ones((2, 11), dtype=torch.int64), "position_ids": ids, "past": [before] * len(parts)}
+    given = {"input_ids": ids, "attention_mask": torch.ones((2, 11), dtype=torch.int64), "position_ids": places, "past": [before] * len(parts)}
     axes = {name: {0: free, 1: free} for name in list(given)[:3]} | {"past": [{0: free, 2: free}] * len(parts)}
     names = [*list(given)[:3], *(f"past_key_values.{part}" for part in parts)]
     export = dict(dynamo=True, external_data=False, verbose=False)
     torch.onnx.export(Cached().eval(), (), folder / "cached.onnx", kwargs=given, input_names=names, dynamic_shapes=axes,
                       output_names=["logits", *(f"present.{part}" for part in parts)], **export)  # fmt: skip
     model.config.use_cache = False
-    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "position_ids": ids}
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "position_ids": places}
     torch.onnx.export(model, (), folder / "plain.onnx", kwargs=given, dynamic_shapes={name: axes[name] for name in given}, output_names=["logits"], **export)
     return model
 
