@@ -1,5 +1,6 @@
 """Models of language: folders as exporters write them, causal models as classifiers, against `transformers` and NumPy."""
 
+import contextlib
 import csv
 import json
 import os
@@ -201,6 +202,9 @@ def test_what_speaks_against_a_tokenizer_is_a_notice(bigrams, tmp_path):
     (folder / "config.json").unlink()
     assert "numbers for 14 tokens" in told(WORDS[:14], "small2")
     assert told(WORDS, "whole") == ""
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.warns(assay.AssayWarning, match="so tokens are not compared with it"), contextlib.suppress(assay.UnsupportedError):
+        assay.evaluate(folder, f"{table},text=text,label=label,tokenizer={tmp_path / 'small'}")  # no decision: scores of every position
 
 
 def test_remedies_are_said(bigrams, tmp_path):

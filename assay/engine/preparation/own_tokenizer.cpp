@@ -26,12 +26,17 @@ constexpr std::size_t texts_at_a_time = 1024;
 // Tables are padded to sizes that are quick: 50,257 tokens have 50,304 rows, 50,295 have 51,200.
 constexpr std::int64_t most_percent_padded = 3;
 
-// tokenizer.json in the folder, if it is another file than the one given, and can be read.
+fs::path own_file(const std::string& folder) { return fs::path(folder) / "tokenizer.json"; }
+bool has_own_file(const std::string& folder) {
+  std::error_code code;
+  return !folder.empty() && fs::exists(own_file(folder), code);
+}
+
+// Of the file in the folder, if it is another one than that given, and can be read.
 std::optional<text::Tokenizer> other_tokenizer_in(const std::string& folder, const text::Tokenizer& given,
                                                   Progress& progress) {
   std::error_code code;
-  const fs::path file = fs::path(folder) / "tokenizer.json";
-  if (folder.empty() || !fs::exists(file, code)) return std::nullopt;
+  const fs::path file = own_file(folder);
   if (fs::equivalent(file, given.name(), code) || fs::equivalent(folder, given.name(), code))
     return std::nullopt;
   try {
@@ -131,8 +136,11 @@ void require_own_tokenizer(const Graph& graph, const std::string& folder, const 
   const text::Tokenizer* const given = tokenizer_of(data);
   const bool reads_tokens = data.facts().input_name == "input_ids" && data.dtype() == DType::int64;
   if (given == nullptr || !reads_tokens || tokens_input(graph) == no_value) return;
-  if (const std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given, progress))
-    OwnTokenizer(graph, data, *given, *own).require();
+  if (has_own_file(folder)) {
+    if (const std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given, progress))
+      OwnTokenizer(graph, data, *given, *own).require();
+    return;
+  }
   const std::vector<std::string> found = doubts(graph, folder, *given);
   if (!found.empty())
     progress.notice(fmt::format("{} may be the tokenizer of another network than '{}': {}", given->name(),
