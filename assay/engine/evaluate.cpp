@@ -302,10 +302,9 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
     fail(Fault::unsupported,
          "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
          "classes]. Of a network of language, take a decision such as position=last,answers=Yes+No{}; else "
-         "put "
-         "a mean over the positions (ReduceMean), or one of them (Gather), after the scores; criteria "
-         "without classes ({}), {} need none. Outputs for each position can be "
-         "compared with numeric targets, as many as there are outputs",
+         "put a mean over the positions (ReduceMean), or one of them (Gather), after the scores; criteria "
+         "without classes ({}), {} need none. Outputs for each position can be compared with numeric "
+         "targets, as many as there are outputs",
          session.graph().name(), to_string(logits.shape()), About{"", " ({decision})"},
          About{"nc", "cover {criterion=nc}"},
          About{"mutants judged by a margin and inspection", "mutate {margin} and inspect"});

@@ -10,7 +10,6 @@
 #include <assay/message.h>
 #include <assay/task.h>
 #include "assay/answers/task.h"
-#include "assay/data/given.h"
 #include "assay/engine/evaluation/output_collector.h"
 #include "assay/results/document.h"
 #include "assay/results/kept_pairs.h"
@@ -98,28 +97,6 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   return document;
 }
 
-struct Evaluated {
-  PartsEvaluation found;
-  Predictions predictions;
-};
-
-Evaluated evaluated(const Session& session, const DatasetPtr& data,
-                    const std::vector<std::vector<std::size_t>>& parts, bool predicted,
-                    const WalkOptions& walk, Progress& progress) {
-  if (!predicted) return {evaluate_parts(session, data, parts, walk, progress), {}};
-  const bool labelled = data->has_labels() || given_data(data)->target_width() > 0;
-  if (!labelled && class_count(session) == 0) {  // outputs of any shape, for their values
-    Evaluated all{{}, predict(session, data, walk, progress)};
-    all.found.whole = all.predictions.evaluation;
-    all.found.parts.resize(parts.size());
-    return all;
-  }
-  OutputCollector outputs(session, data);
-  Evaluated all{evaluate_parts(session, data, parts, walk, progress, outputs), {}};
-  all.predictions = outputs.result(all.found.whole);
-  return all;
-}
-
 }  // namespace
 
 report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
@@ -136,12 +113,14 @@ report::Document evaluate(const Session& session, const DatasetPtr& given, const
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   const std::vector<groups::Group> groups = groups::groups_of(*data);
   const std::vector<std::vector<std::size_t>> parts = groups::records_of(groups);
+  const bool predicted = !question.predictions.empty();
   const auto [found, predictions] =
-      evaluated(session, data, parts, !question.predictions.empty(), walk, progress);
+      predicted ? evaluate_and_predict(session, data, parts, walk, progress)
+                : PredictedEvaluation{evaluate_parts(session, data, parts, walk, progress), {}};
   const Evaluation& evaluation = found.whole;
   check_accuracy(question.accuracy, session, data, evaluation);
   ranks().leave_to_first();
-  if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
+  if (predicted) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
   results::add_warnings(document, results::evaluation_warnings(session, *data, evaluation));
   add_by_group(document, *data, groups, results::by_group(found, *data, groups),

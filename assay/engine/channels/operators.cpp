@@ -93,8 +93,8 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     return shape.size() >= 2 && shape[0] == 1 && element_count(shape) <= most_elements &&
            std::ranges::all_of(shape, [](std::int64_t d) { return d > 0; });
   };
-  if (found->supports ==
-      supports_nan_replacement)  // the condition is no number, and never leaves the segment
+  // Whose condition is no number, and never leaves the segment.
+  if (found->supports == supports_nan_replacement)
     return good(node.inputs.back()) && supports_nan_replacement(graph, node, shape_of);
   const bool view = found->supports == supports_view || found->supports == supports_repetition;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {

@@ -54,7 +54,8 @@ std::shared_ptr<const Session> for_swapped_sides(const Session& session, const A
     auto other = std::make_shared<const Session>(graph, options);
     answers_to(*other, with_swapped_sides(pictures.narrow(0, 0, 1)));
     return other;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
     return nullptr;  // later layers take one size
   }
 }

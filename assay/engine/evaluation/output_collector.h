@@ -53,4 +53,14 @@ PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset
                                const std::vector<std::vector<std::size_t>>& parts, const WalkOptions& options,
                                Progress& progress, OutputCollector& outputs);
 
+// As evaluate_parts() and predict() have them. Where there is nothing to compare with, no labels, targets or
+// classes, outputs of any shape are taken for their values, and parts stay empty.
+struct PredictedEvaluation {
+  PartsEvaluation found;
+  Predictions predictions;
+};
+PredictedEvaluation evaluate_and_predict(const Session& session, const DatasetPtr& dataset,
+                                         const std::vector<std::vector<std::size_t>>& parts,
+                                         const WalkOptions& options, Progress& progress);
+
 }  // namespace assay::inline engine

@@ -48,6 +48,26 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
   });
 }
 
+// Says which outputs are not finite; nothing is compared.
+Evaluation walk_for_outputs(const Session& session, const DatasetPtr& dataset, const WalkOptions& options,
+                            Progress& progress, OutputCollector& outputs) {
+  Evaluator evaluator(session, *dataset);
+  const ValueId output = outputs.output();
+  walk_together<OutputCollector::Said>(
+      session, dataset, options, progress,
+      [&](const Batch& batch, const Tensors& given) {
+        return outputs.ask(batch, session.run(given, std::span(&output, 1)).at(output));
+      },
+      [&](const OutputCollector::Said& said) {
+        const Array rows = Array::of<float>(said.output_shape, said.outputs);
+        evaluator.add({said.indices, finite_rows(rows, said.indices.size()), {}, {}, {}});
+        outputs.add(said);
+      });
+  Evaluation evaluation = evaluator.result();
+  broadcast(evaluation);
+  return evaluation;
+}
+
 }  // namespace
 
 OutputCollector::OutputCollector(const Session& session, DatasetPtr dataset)
@@ -95,28 +115,27 @@ void from_json(const nlohmann::json& json, OutputCollector::Said& said) {
           json.at(5).get<Shape>()};
 }
 
+PredictedEvaluation evaluate_and_predict(const Session& session, const DatasetPtr& dataset,
+                                         const std::vector<std::vector<std::size_t>>& parts,
+                                         const WalkOptions& options, Progress& progress) {
+  OutputCollector outputs(session, dataset);
+  const bool labelled = dataset->has_labels() || given_data(dataset)->target_width() > 0;
+  PredictedEvaluation all;
+  if (labelled || class_count(session) > 0) {
+    all.found = evaluate_parts(session, dataset, parts, options, progress, outputs);
+  } else {
+    all.found.whole = walk_for_outputs(session, dataset, options, progress, outputs);
+    all.found.parts.resize(parts.size());
+  }
+  all.predictions = outputs.result(all.found.whole);
+  return all;
+}
+
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress, bool compared) {
+  if (compared) return evaluate_and_predict(session, dataset, {}, options, progress).predictions;
   OutputCollector outputs(session, dataset);
-  // Without anything to compare with, outputs of any shape are wanted for their values.
-  const bool labelled = dataset->has_labels() || given_data(dataset)->target_width() > 0;
-  if (compared && (labelled || class_count(session) > 0))
-    return outputs.result(evaluate_parts(session, dataset, {}, options, progress, outputs).whole);
-  Evaluator evaluator(session, *dataset);
-  const ValueId output = outputs.output();
-  walk_together<OutputCollector::Said>(
-      session, dataset, options, progress,
-      [&](const Batch& batch, const Tensors& given) {
-        return outputs.ask(batch, session.run(given, std::span(&output, 1)).at(output));
-      },
-      [&](const OutputCollector::Said& said) {
-        const Array rows = Array::of<float>(said.output_shape, said.outputs);
-        evaluator.add({said.indices, finite_rows(rows, said.indices.size()), {}, {}, {}});
-        outputs.add(said);
-      });
-  Evaluation evaluation = evaluator.result();
-  broadcast(evaluation);
-  return outputs.result(std::move(evaluation));
+  return outputs.result(walk_for_outputs(session, dataset, options, progress, outputs));
 }
 
 void write_predictions(const std::filesystem::path& path, const Predictions& all) {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include <assay/error.h>
 #include <assay/tokenizer.h>
 #include "assay/data/tokenized.h"
+#include "assay/engine/preparation/each_batch.h"
 #include "assay/model/folder.h"
 #include "assay/support/text/so_many.h"
 #include "assay/text/folder_tokens.h"
@@ -47,25 +47,21 @@ bool has_no_token(const Array& attention, std::size_t row) {
 }  // namespace
 
 void tell_empty_texts(const Dataset& data, Progress& progress) {
-  constexpr std::size_t at_a_time = 1024;
   if (tokenizer_of(data) == nullptr) return;
   std::size_t empty = 0;
   std::string first;
-  for (std::size_t begin = 0; begin < data.size(); begin += at_a_time) {
-    std::vector<std::size_t> records(std::min(at_a_time, data.size() - begin));
-    std::iota(records.begin(), records.end(), begin);
-    const Batch batch = data.read(records);
+  each_batch(data, [&](const Batch& batch) {
     const auto mask = std::ranges::find(batch.others, "attention_mask", &NamedArray::name);
-    if (mask == batch.others.end()) return;
-    for (std::size_t row = 0; row < records.size(); ++row) {
+    if (mask == batch.others.end()) return false;
+    for (std::size_t row = 0; row < batch.indices.size(); ++row) {
       if (!has_no_token(mask->values, row)) continue;
-      if (empty++ == 0) first = data.id(records[row]);
+      if (empty++ == 0) first = data.id(batch.indices[row]);
     }
-  }
+    return true;
+  });
   if (empty > 0)
     progress.notice(
-        fmt::format("{} no token, the first is '{}': what fills up decides there; leave empty "
-                    "texts out",
+        fmt::format("{} no token, the first is '{}': what fills up decides there; leave empty texts out",
                     so_many(empty, "record has", "records have"), first));
 }
 

@@ -59,8 +59,7 @@ std::string shape_hint(const Value& input, const Shape& record, const Shape& wan
     const bool any_length = input.shape.empty() || input.shape.back() < 0;
     return fmt::format(
         "if these are tokens, texts are filled up to the longest of their data; give all data the same "
-        "length, "
-        "as with the data option length={}; else give as many columns as the network takes",
+        "length, as with the data option length={}; else give as many columns as the network takes",
         any_length ? std::max(record[0], wanted[0]) : wanted[0]);
   }
   if (record.size() >= 3 && record.size() == wanted.size()) {

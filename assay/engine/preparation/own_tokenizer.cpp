@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <assay/error.h>
 #include <assay/tokenizer.h>
 #include "assay/data/tokenized.h"
+#include "assay/engine/preparation/each_batch.h"
 #include "assay/model/real_tokens.h"
 #include "assay/model/token_decision.h"
 #include "assay/text/folder_tokens.h"
@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t texts_at_a_time = 1024;
 // Tables are padded to sizes that are quick: 50,257 tokens have 50,304 rows, 50,295 have 51,200.
 constexpr std::int64_t most_percent_padded = 3;
 
@@ -58,11 +57,10 @@ class OwnTokenizer {
       : graph_(graph), data_(data), given_(given), own_(own) {}
 
   void require() {
-    for (std::size_t begin = 0; begin < data_.size(); begin += texts_at_a_time) {
-      std::vector<std::size_t> records(std::min(texts_at_a_time, data_.size() - begin));
-      std::iota(records.begin(), records.end(), begin);
-      require(data_.read(records));
-    }
+    each_batch(data_, [&](const Batch& batch) {
+      require(batch);
+      return true;
+    });
   }
 
  private:
@@ -84,8 +82,7 @@ class OwnTokenizer {
   [[noreturn]] void refuse(std::size_t record, std::int64_t token) const {
     fail(Fault::mismatch,
          "{}: record '{}' holds token {}, which is {} in {} and {} in {} beside network '{}'; make tokens "
-         "with "
-         "that file (tokenizer=), or move it away if it is not that of the network",
+         "with that file (tokenizer=), or move it away if it is not that of the network",
          data_.describe(), data_.id(record), token, quoted(given_.token(token)), given_.name(),
          quoted(own_.token(token)), own_.name(), graph_.name());
   }

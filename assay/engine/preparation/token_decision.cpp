@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,7 @@
 
 #include <assay/error.h>
 #include <assay/tokenizer.h>
+#include "assay/engine/preparation/each_batch.h"
 #include "assay/model/folder.h"
 #include "assay/model/token_decision.h"
 #include "assay/support/text/parse.h"
@@ -24,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t records_at_a_time = 1024;
 const std::vector<std::string> decision_words{"position", "answers", "contrast", "tokenizer", "mask"};
 
 std::map<std::string, std::string> words_of(const std::string& text) {
@@ -254,22 +253,18 @@ void require_fitting_tokens(const Graph& graph, const std::string& folder, const
   const std::int64_t known = known_tokens(graph);
   if (known == 0 || data.dtype() != DType::int64) return;
   require_enough_positions(folder, data);
-  for (std::size_t begin = 0; begin < data.size(); begin += records_at_a_time) {
-    std::vector<std::size_t> records(std::min(records_at_a_time, data.size() - begin));
-    std::iota(records.begin(), records.end(), begin);
-    const Array tokens = tokens_of(data.read(records));
-    if (!tokens.defined() || tokens.dtype() != DType::int64 || tokens.count() == 0) return;
+  each_batch(data, [&](const Batch& batch) {
+    const Array tokens = tokens_of(batch);
+    if (!tokens.defined() || tokens.dtype() != DType::int64 || tokens.count() == 0) return false;
     const auto numbers = tokens.as<std::int64_t>();
     const auto wrong = std::ranges::find_if(numbers, [&](std::int64_t n) { return n >= known || n < 0; });
-    if (wrong == numbers.end()) continue;
-    const std::size_t record =
-        begin + static_cast<std::size_t>(wrong - numbers.begin()) * records.size() / numbers.size();
+    if (wrong == numbers.end()) return true;
+    const std::size_t row = (wrong - numbers.begin()) * batch.indices.size() / numbers.size();
     fail(Fault::mismatch,
          "{}: record '{}' holds token {}, and network '{}' knows tokens 0 to {}; the tokenizer is that of "
-         "another "
-         "network",
-         data.describe(), data.id(record), *wrong, graph.name(), known - 1);
-  }
+         "another network",
+         data.describe(), data.id(batch.indices[row]), *wrong, graph.name(), known - 1);
+  });
 }
 
 }  // namespace assay::inline engine

@@ -79,8 +79,8 @@ void add_calibration(report::Document& document, const Calibration& calibration)
       {"calibration",
        "probabilities are the softmax of the scores, of one score its sigmoid. Calibration error: records in "
        "15 bins of equal width by the probability of the class named; |accuracy - mean probability| of the "
-       "bins, "
-       "weighted by their records. Brier score: mean of the squared distance between the probabilities and "
+       "bins, weighted by their records. Brier score: mean of the squared distance between the probabilities "
+       "and "
        "the label's 1 among 0s, 0 to 2. Negative log-likelihood in nats",
        "Naeini et al., AAAI 2015; Guo et al., ICML 2017; Brier 1950; docs/calibration.md"});
 }

@@ -181,8 +181,7 @@ class Text final : public Task {
       if (path.empty())
         fail(Fault::data,
              "its text of {} characters takes {} steps (one more between two that are equal), and the "
-             "network has "
-             "{}; leave such records out",
+             "network has {}; leave such records out",
              text.size(), steps_for(text), steps_);
       labels.insert(labels.end(), path.begin(), path.end());
     }
@@ -388,8 +387,7 @@ class Text final : public Task {
       if (symbol >= static_cast<std::int64_t>(scores_))
         fail(Fault::data,
              "the character U+{:04X} of a label is not in the alphabet, so that the network cannot learn to "
-             "write "
-             "it; give the alphabet of the labels, or leave such records out",
+             "write it; give the alphabet of the labels, or leave such records out",
              code);
       symbols.push_back(symbol);
     }

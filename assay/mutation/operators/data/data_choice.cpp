@@ -105,8 +105,7 @@ std::string needs_labels(const Program& program) {
   if (data.has_labels()) return "";
   if (data.target_width() == 1 && data.class_count() > 1)
     return "it takes the label of each training record, and the task (embedding) has the number of the class "
-           "as a "
-           "target in its place";
+           "as a target in its place";
   return data.target_width() > 0
              ? "it takes the class of each training record, and the task trains on items or numbers"
              : "the training data have no labels";
