@@ -1,8 +1,10 @@
 #include "assay/engine/elements.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <assay/error.h>
 
@@ -109,6 +111,23 @@ bool has_finite_elements(const Array& array) {
   bool finite = true;
   for (std::int64_t i = 0; i < host.count(); ++i) finite &= (bits[i] & exponent) != exponent;
   return finite;
+}
+
+std::optional<std::pair<float, float>> range_of(const Array& array) {
+  const Array host = in_memory(array, DType::float32);
+  if (host.count() == 0) return std::nullopt;
+  // Integers in the order of the numbers, NaN at both ends: their least one is found by vectors.
+  const auto ordered = [](std::int32_t bits) { return bits ^ (bits >> 31 & 0x7fffffff); };
+  const auto* const bits = reinterpret_cast<const std::int32_t*>(host.data());
+  std::int32_t low = std::numeric_limits<std::int32_t>::max(),
+               high = std::numeric_limits<std::int32_t>::min();
+  for (std::int64_t i = 0; i < host.count(); ++i) {
+    low = std::min(low, ordered(bits[i]));
+    high = std::max(high, ordered(bits[i]));
+  }
+  const std::pair found{std::bit_cast<float>(ordered(low)), std::bit_cast<float>(ordered(high))};
+  if (std::isnan(found.first) || std::isnan(found.second)) return std::nullopt;
+  return found;
 }
 
 std::vector<double> doubles_of(const Array& array) {

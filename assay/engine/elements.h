@@ -2,7 +2,9 @@
 
 // Elements of arrays as rows and as plain numbers.
 
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <assay/array_math.h>
@@ -28,6 +30,8 @@ std::vector<bool> truths_of(const Array& mask);
 bool has_nan(const Array& array);
 // Of an array of float32: neither infinity nor NaN.
 bool has_finite_elements(const Array& array);
+// The least and the greatest of float32 numbers; nothing where there are none, or one is NaN.
+std::optional<std::pair<float, float>> range_of(const Array& array);
 
 // body(std::span<const float>), or of double for elements of any other type.
 template <typename Body>

@@ -22,6 +22,9 @@ void fold(std::vector<float>& weights, std::vector<float>& bias, const Affine& a
   }
 }
 
+bool has_units_first(const Node& node) { return node.op == "Gemm" && node.integer("transB", 0) != 0; }
+float factor_of(const Node& node) { return node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F; }
+
 SlidingWindow window_without_padding(const Node& node, Ints kernel) {
   const std::size_t rank = kernel.size();
   return {.kernel = std::move(kernel),
@@ -115,23 +118,42 @@ bool is_float_constant(const Graph& graph, const Node& node, std::size_t input) 
 bool has_bias_of_units(const Graph& graph, const Node& node) {
   if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return true;
   const Shape& weights = graph.constant(node.inputs[1]).shape();
-  const std::int64_t units = weights[node.integer("transB", 0) != 0 ? 0 : 1];
+  const std::int64_t units = weights[has_units_first(node) ? 0 : 1];
   const Array& added = graph.constant(node.inputs[2]);
   if (added.count() != units && added.count() != 1) return false;
   return added.count() != units || added.shape().empty() || added.shape().back() == units;
 }
 
-void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
-                      std::vector<float>& bias) {
+std::vector<float> dense_bias(const Graph& graph, const Node& node) {
+  const Shape& shape = graph.constant(node.inputs[1]).shape();
+  std::vector<float> bias(static_cast<std::size_t>(shape[has_units_first(node) ? 0 : 1]));
+  if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return bias;
+  const Array& added = graph.constant(node.inputs[2]);
+  const float beta = node.real("beta", 1.0F);
+  for (std::size_t u = 0; u < bias.size(); ++u)
+    bias[u] = beta * added.as<float>()[added.count() == 1 ? 0 : u];
+  return bias;
+}
+
+std::optional<LaidWeights> stored_weights(const Graph& graph, const Node& node) {
+  if (factor_of(node) != 1) return std::nullopt;
   const Array& matrix = graph.constant(node.inputs[1]);
-  const bool transposed = node.op == "Gemm" && node.integer("transB", 0) != 0;
-  const std::int64_t inputs = matrix.shape()[transposed ? 1 : 0], units = matrix.shape()[transposed ? 0 : 1];
-  const float alpha = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
+  const float* const at = matrix.as<float>().data();
+  return has_units_first(node) ? LaidWeights{at, matrix.shape()[1], 1}
+                               : LaidWeights{at, 1, matrix.shape()[1]};
+}
+
+std::vector<float> dense_weights(const Graph& graph, const Node& node) {
+  const Array& matrix = graph.constant(node.inputs[1]);
+  const bool units_first = has_units_first(node);
+  const std::int64_t inputs = matrix.shape()[units_first ? 1 : 0],
+                     units = matrix.shape()[units_first ? 0 : 1];
+  const float factor = factor_of(node);
   const float* const values = matrix.as<float>().data();
-  weights.resize(matrix.count());
+  std::vector<float> weights(static_cast<std::size_t>(matrix.count()));
   const auto copy_units = [&](std::int64_t first, std::int64_t count) {
     float* const to = weights.data() + first * inputs;
-    if (transposed)
+    if (units_first)
       std::copy_n(values + first * inputs, count * inputs, to);
     else
       write_transposed(inputs, count, units, values + first, inputs, to);
@@ -141,13 +163,8 @@ void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& 
   support::split_loop(static_cast<std::size_t>(units), grain, [&](std::size_t begin, std::size_t end) {
     copy_units(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
   });
-  if (alpha != 1) std::ranges::for_each(weights, [&](float& weight) { weight *= alpha; });
-  bias.assign(units, 0.0F);
-  if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return;
-  const Array& added = graph.constant(node.inputs[2]);
-  const float beta = node.real("beta", 1.0F);
-  for (std::size_t u = 0; u < bias.size(); ++u)
-    bias[u] = beta * added.as<float>()[added.count() == 1 ? 0 : u];
+  if (factor != 1) std::ranges::for_each(weights, [&](float& weight) { weight *= factor; });
+  return weights;
 }
 
 bool affine_of(const Graph& graph, const Node& node, Affine& affine) {

@@ -3,6 +3,7 @@
 // Attributes and weights of nodes of a static graph as plain numbers, for back ends.
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,9 +36,17 @@ bool is_float_constant(const Graph& graph, const Node& node, std::size_t input);
 
 // Whether the bias of a Gemm or MatMul with constant right side is one number a unit, or missing.
 bool has_bias_of_units(const Graph& graph, const Node& node);
-// The [units, inputs] weights and the bias. REQUIRES has_bias_of_units().
-void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
-                      std::vector<float>& bias);
+// A number a unit; zeros without one. REQUIRES has_bias_of_units().
+std::vector<float> dense_bias(const Graph& graph, const Node& node);
+// Numbers [units, inputs] so far apart.
+struct LaidWeights {
+  const float* at = nullptr;
+  std::int64_t unit_step = 0, input_step = 1;
+};
+// The weights as they are stored. Nothing where a factor stands before them.
+std::optional<LaidWeights> stored_weights(const Graph& graph, const Node& node);
+// The weights [units, inputs], one after the other.
+std::vector<float> dense_weights(const Graph& graph, const Node& node);
 
 // Scale and shift per channel of a batch normalisation with constant statistics.
 struct Affine {

@@ -1,4 +1,4 @@
-// GraphBuilder::build(): checks, sorts, connects and hashes. Every step is linear in nodes and values but for
+// GraphBuilder::build(): checks, sorts and connects. Every step is linear in nodes and values but for
 // the logarithm of sorting.
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <assay/error.h>
 #include <assay/graph.h>
 #include <assay/model.h>
+#include "assay/model/graph_hash.h"
 #include "assay/model/stable_order.h"
-#include "assay/support/files/hash.h"
 
 namespace assay::inline model {
 namespace {
@@ -125,66 +125,6 @@ std::vector<std::size_t> sorted(std::span<const Node> nodes, const Needed& neede
   return order;
 }
 
-struct HashAttribute {
-  Hasher& hasher;
-  void operator()(std::int64_t v) const { hasher.number(v); }
-  void operator()(float v) const { hasher.real(v); }
-  void operator()(const std::string& v) const { hasher.text(v); }
-  void operator()(const Array& v) const {
-    hasher.number(static_cast<int>(v.dtype()))
-        .text(array::to_string(v.shape()))
-        .bytes(v.data(), v.byte_size());
-  }
-  template <typename T>
-  void operator()(const std::vector<T>& v) const {
-    hasher.number(std::ssize(v));
-    for (const T& item : v) (*this)(item);
-  }
-};
-
-// Inputs with type and shape, nodes in order, each constant where it is read first, outputs.
-class GraphHash {
- public:
-  explicit GraphHash(std::span<const Value> values) : values_(values), seen_(values.size()) {}
-
-  void inputs(std::span<const ValueId> ids) {
-    hasher_.number(std::ssize(ids));
-    for (const ValueId id : ids) {
-      const Value& input = values_[index_of(id)];
-      hasher_.text(input.name).number(static_cast<int>(input.dtype)).text(array::to_string(input.shape));
-    }
-  }
-  void node(const Node& node) {
-    hasher_.text(node.name).text(node.op);
-    references(node.inputs);
-    references(node.outputs);
-    for (const auto& [key, attribute] : node.attributes) {
-      hasher_.text(key).number(static_cast<std::int64_t>(attribute.index()));
-      std::visit(HashAttribute{hasher_}, attribute);
-    }
-  }
-  void references(std::span<const ValueId> ids) {
-    hasher_.number(std::ssize(ids));
-    for (const ValueId id : ids) reference(id);
-  }
-  std::string hex() const { return hasher_.hex(); }
-
- private:
-  void reference(ValueId id) {
-    if (id == no_value) {
-      hasher_.text("");
-      return;
-    }
-    hasher_.text(values_[index_of(id)].name);
-    if (seen_[index_of(id)] || !values_[index_of(id)].constant) return;
-    seen_[index_of(id)] = true;
-    HashAttribute{hasher_}(*values_[index_of(id)].constant);
-  }
-  Hasher hasher_;
-  std::span<const Value> values_;
-  std::vector<bool> seen_;
-};
-
 template <typename Id, typename Named>
 std::vector<Id> sorted_by_name(IdRange<Id> ids, const std::vector<Named>& things) {
   std::vector<Id> order(ids.begin(), ids.end());
@@ -208,8 +148,6 @@ Graph GraphBuilder::build() const {
   graph.notices_ = notices_;
   for (const std::size_t n : sorted(nodes_, needed, producers)) graph.nodes_.push_back(nodes_[n]);
 
-  GraphHash hash(values_);
-  hash.inputs(inputs_);
   graph.producers_.assign(values_.size(), no_node);
   graph.consumers_.assign(values_.size(), {});
   for (const NodeId n : graph.node_ids()) {
@@ -222,10 +160,8 @@ Graph GraphBuilder::build() const {
       auto& list = graph.consumers_[index_of(in)];
       if (list.empty() || list.back() != n) list.push_back(n);
     }
-    hash.node(node);
   }
-  hash.references(outputs_);
-  graph.hash_ = hash.hex();
+  graph.hash_ = std::make_shared<ContentHash>();
   graph.values_by_name_ = sorted_by_name(graph.value_ids(), graph.values_);
   graph.nodes_by_name_ = sorted_by_name(graph.node_ids(), graph.nodes_);
   return graph;

@@ -116,11 +116,10 @@ struct Predictions {
   Array targets;                     // [records, t] regression targets; 0 elements without
 };
 
-// One pass for evaluation and outputs. `compared`: false where targets are not those of a regression, so that
-// outputs are not compared with them. Throws Error{unsupported} when the output does not hold its records
+// One pass for evaluation and outputs. Throws Error{unsupported} when the output does not hold its records
 // along an axis.
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
-                    Progress& progress, bool compared = true);
+                    Progress& progress);
 
 // As .npz (ids, outputs, predicted, y) or, by any other ending, as a table (.csv): id, label, predicted,
 // score of each output. Throws Error{io}, Error{usage} for a table of outputs of more than 1,000 numbers a

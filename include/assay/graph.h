@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,6 +93,8 @@ struct Value {
   Shape shape;
 };
 
+struct ContentHash;
+
 class Graph {
  public:
   Graph() = default;
@@ -118,8 +121,9 @@ class Graph {
   std::optional<ValueId> find_value(std::string_view name) const;
   std::optional<NodeId> find_node(std::string_view name) const;
 
-  // Content hash of structure and weights (names included); computed once when built. 32 hex digits.
-  const std::string& hash() const { return hash_; }
+  // Content hash of structure and weights (names included), 32 hex digits. Computed when first asked for,
+  // once for all copies of the graph; any thread may ask.
+  const std::string& hash() const;
   // Number of elements of all floating-point constants that nodes read, single numbers (a scale, an epsilon)
   // left out.
   std::int64_t parameter_count() const;
@@ -136,7 +140,7 @@ class Graph {
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<ValueId> values_by_name_;
   std::vector<NodeId> nodes_by_name_;
-  std::string hash_;
+  std::shared_ptr<ContentHash> hash_;
   std::vector<std::string> notices_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "assay/engine/lanes/kernels.h"
+#include "assay/engine/parameters.h"
 #include "assay/support/memory.h"
 
 namespace assay::channels {
@@ -33,6 +34,8 @@ struct LinearMap {
 std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs);
 // Weights [units][count] and a bias [units] in the order in which apply() reads them.
 FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, const float* bias);
+// The same of weights that lie otherwise: one of both steps is 1.
+FloatBlock packed(std::int64_t units, std::int64_t count, const LaidWeights& weights, const float* bias);
 // Rows [first, first + count) of the result.
 void apply(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
            const float* packed_weights, float* result);

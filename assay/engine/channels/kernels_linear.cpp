@@ -180,7 +180,10 @@ HWY_EXPORT(lanes_entry);
 HWY_EXPORT(linear_entry);
 
 std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs) {
-  constexpr std::int32_t most = 128;  // by 64 units: 32 KiB
+  // Sums that leave registers cost more than weights that come from the second-level cache one after the
+  // other.
+  constexpr std::int64_t near = 48 * 1024 / sizeof(float);
+  const auto most = static_cast<std::int32_t>(near / HWY_DYNAMIC_DISPATCH(panel_width_entry)());
   std::vector<std::vector<Run>> blocks;
   std::int32_t free_places = 0;
   for (Run run : runs) {
@@ -199,6 +202,10 @@ std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs) {
 }
 
 FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, const float* bias) {
+  return packed(units, count, LaidWeights{weights, count, 1}, bias);
+}
+
+FloatBlock packed(std::int64_t units, std::int64_t count, const LaidWeights& weights, const float* bias) {
   const std::int64_t wide = HWY_DYNAMIC_DISPATCH(panel_width_entry)(),
                      lanes = HWY_DYNAMIC_DISPATCH(lanes_entry)();
   const std::int64_t all = (units + lanes - 1) / lanes * lanes * (1 + count);
@@ -208,7 +215,13 @@ FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, 
     float* const panel = panels.get() + unit * (1 + count);  // all panels before it are wide
     if (live < width) std::fill_n(panel, (1 + count) * width, 0.0F);
     std::copy_n(bias + unit, live, panel);
-    write_transposed(live, count, count, weights + unit * count, width, panel + width);
+    const float* const from = weights.at + unit * weights.unit_step;
+    if (weights.input_step == 1) {
+      write_transposed(live, count, weights.unit_step, from, width, panel + width);
+      return;
+    }
+    for (std::int64_t k = 0; k < count; ++k)
+      std::copy_n(from + k * weights.input_step, live, panel + (1 + k) * width);
   };
   constexpr std::int64_t worth_a_thread = 1 << 16;  // floats
   split_loop((units + wide - 1) / wide, worth_a_thread / ((1 + count) * wide) + 1,

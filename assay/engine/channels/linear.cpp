@@ -2,15 +2,15 @@
 
 #include "assay/engine/channels/linear.h"
 
-#include "assay/engine/transposed.h"
+#include <memory>
+#include <utility>
 
 namespace assay::channels {
 namespace {
 
 // Products of the last axis with weights [units][inputs]. All lie plainly.
-void add_dense(Compiler& compiler, const Value& operand, const Value& result,
-               const std::vector<float>& weights, const std::vector<float>& bias, std::optional<Value> added,
-               const Finish& finish) {
+void add_dense(Compiler& compiler, const Value& operand, const Value& result, const LaidWeights& weights,
+               const std::vector<float>& bias, std::optional<Value> added, const Finish& finish) {
   const std::int64_t inputs = operand.shape.back(), units = result.shape.back();
   LinearMap map{{}, {}, units, units, inputs};
   for (std::int64_t r = 0, rows = compiler.rows() * (operand.count() / inputs); r < rows; ++r)
@@ -18,7 +18,7 @@ void add_dense(Compiler& compiler, const Value& operand, const Value& result,
   const Run run{0, static_cast<std::int32_t>(inputs)};
   map.blocks = in_blocks(std::span(&run, 1));
   std::vector<FloatBlock> panels;
-  panels.push_back(packed(units, inputs, weights.data(), bias.data()));
+  panels.push_back(packed(units, inputs, weights, bias.data()));
   compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(panels), 0,
                                         std::move(added), finish));
 }
@@ -73,6 +73,7 @@ Folded folded(Compiler& compiler, const Node& node, const Shape& strides, bool s
   const Graph& graph = compiler.graph();
   Folded parts;
   parts.result = node.outputs[0];
+  bool channels = true;
   if (node.op == "Conv") {
     const Array& kernel = graph.constant(node.inputs[1]);
     parts.weights = floats(kernel);
@@ -80,12 +81,14 @@ Folded folded(Compiler& compiler, const Node& node, const Shape& strides, bool s
     if (node.inputs.size() > 2 && node.inputs[2] != no_value)
       parts.bias = floats(graph.constant(node.inputs[2]));
   } else {
-    dense_parameters(graph, node, parts.weights, parts.bias);
+    parts.bias = dense_bias(graph, node);
     if (node.op == "MatMul") parts.result = compiler.absorber().added_bias(parts.result, parts.bias);
+    // Of [N, units] alone the units of a layer are the channels of a normalisation. Others stay where they
+    // are.
+    channels = compiler.shape(node.outputs[0]).size() == 1;
+    if (channels || !stored_weights(graph, node)) parts.weights = dense_weights(graph, node);
   }
-  // Of [N, units] and [N, units, ...] alone the units of a layer are the channels of a normalisation.
-  if (node.op == "Conv" || compiler.shape(node.outputs[0]).size() == 1)
-    parts.result = compiler.absorber().normalisation(parts.result, parts.weights, parts.bias);
+  if (channels) parts.result = compiler.absorber().normalisation(parts.result, parts.weights, parts.bias);
   if (sums) parts.result = compiler.absorb_sum(parts.result, strides, parts.added);
   parts.result = compiler.absorb_function(parts.result, parts.finish);
   return parts;
@@ -108,18 +111,20 @@ void compile_dense(Compiler& compiler, const Node& node) {
   Folded parts = folded(compiler, node, strides, true);
   const std::int64_t inputs = operand.shape.back(), units = shape.back();
   const Value result = compiler.fresh(shape, strides);
-  add_dense(compiler, operand, result, parts.weights, parts.bias, value_of(parts.added), parts.finish);
+  const auto own = std::make_shared<const std::vector<float>>(std::move(parts.weights));
+  const LaidWeights weights =
+      own->empty() ? *stored_weights(compiler.graph(), node) : LaidWeights{own->data(), inputs, 1};
+  add_dense(compiler, operand, result, weights, parts.bias, value_of(parts.added), parts.finish);
   compiler.define(parts.result, result);
   if (!compiler.carries_gradient(parts.result)) return;
-  std::vector<float> forward = std::move(parts.weights);
+  // `own` keeps what `weights` points to.
   on_way_back(compiler, parts, result,
-              [=, &compiler, of_units = std::move(forward), in = node.inputs[0]](const Value& gradient) {
+              [=, &compiler, kept = own, in = node.inputs[0]](const Value& gradient) {
                 const Value given = before_finish(compiler, parts, result, gradient);
                 if (!compiler.carries_gradient(in)) return;
-                std::vector<float> weights(of_units.size());
-                write_transposed(units, inputs, inputs, of_units.data(), units, weights.data());
+                const LaidWeights back{weights.at, weights.input_step, weights.unit_step};
                 const Value part = compiler.temporary(operand.shape, operand.strides);
-                add_dense(compiler, given, part, weights, std::vector<float>(inputs),
+                add_dense(compiler, given, part, back, std::vector<float>(inputs),
                           compiler.take_gradient(in, operand.strides), {});
                 compiler.contribute(in, part);
               });

@@ -6,6 +6,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/channels/winograd.h"
+#include "assay/engine/elements.h"
 
 namespace assay::channels {
 namespace {
@@ -77,10 +78,6 @@ const Operator* find(std::string_view op) {
   return it == std::end(operators) || it->op != op ? nullptr : it;
 }
 
-bool all_finite(const Array& array) {
-  return std::ranges::all_of(array.as<float>(), [](float v) { return std::isfinite(v); });
-}
-
 }  // namespace
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -103,7 +100,7 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     if (id == no_value || (view && i > 0)) continue;
     if (!graph.is_constant(id)) {
       if (!good(id)) return false;
-    } else if (graph.constant(id).dtype() == DType::float32 && !all_finite(graph.constant(id))) {
+    } else if (graph.constant(id).dtype() == DType::float32 && !has_finite_elements(graph.constant(id))) {
       return false;  // padding would make NaN of infinite weights
     }
   }

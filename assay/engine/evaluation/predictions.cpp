@@ -132,10 +132,8 @@ PredictedEvaluation evaluate_and_predict(const Session& session, const DatasetPt
 }
 
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
-                    Progress& progress, bool compared) {
-  if (compared) return evaluate_and_predict(session, dataset, {}, options, progress).predictions;
-  OutputCollector outputs(session, dataset);
-  return outputs.result(walk_for_outputs(session, dataset, options, progress, outputs));
+                    Progress& progress) {
+  return evaluate_and_predict(session, dataset, {}, options, progress).predictions;
 }
 
 void write_predictions(const std::filesystem::path& path, const Predictions& all) {

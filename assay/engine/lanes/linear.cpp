@@ -528,7 +528,8 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
 void compile_dense(Compiler& compiler, const Node& node) {
   const Graph& graph = compiler.graph();
   Linear::Parts parts;
-  dense_parameters(graph, node, parts.weights, parts.bias);
+  parts.weights = dense_weights(graph, node);
+  parts.bias = dense_bias(graph, node);
   const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
   const std::int64_t units = output.back(), inputs = input.back();
   read_trainable(compiler, node, parts);

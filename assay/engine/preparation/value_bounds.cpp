@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/elements.h"
 #include "assay/model/bodies.h"
 #include "assay/model/trees.h"
 
@@ -61,11 +62,9 @@ bool keeps_range(std::string_view op) {
 }
 
 Bounds of_constant(const Array& array) {
-  if (array.dtype() != DType::float32 || array.count() == 0) return {};
-  const std::span<const float> values = array.as<float>();
-  if (std::ranges::any_of(values, [](float x) { return std::isnan(x); })) return {};
-  const auto [low, high] = std::ranges::minmax_element(values);
-  return {*low, *high};
+  if (array.dtype() != DType::float32) return {};
+  const auto found = range_of(array);
+  return found ? Bounds{found->first, found->second} : Bounds{};
 }
 
 // Of sums of one or more elements.
