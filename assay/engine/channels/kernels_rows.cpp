@@ -25,42 +25,61 @@ namespace vf = array::vectors::HWY_NAMESPACE;
 
 using Size = std::int64_t;
 
-// One vector of channels through the windows of so many rows: each weight is read once for all of them.
-template <int rows>
-HWY_INLINE void convolve_vector(const WindowMap& map, Size row, Size channel, std::size_t live,
-                                const float* operand, const float* weights, const float* bias,
-                                float* result) {
+// Vectors of channels through the windows of so many rows: each weight is read once for all of them, and a
+// sum waits for none of the others. `live`: channels of the last vector.
+template <int rows, int vectors>
+HWY_INLINE void convolve_vectors(const WindowMap& map, Size row, Size channel, std::size_t live,
+                                 const float* operand, const float* weights, const float* bias,
+                                 float* result) {
   const Lanes d;
-  const Vector start = load_first(bias + channel, live);
-  Vector sums[rows];
+  const Size width = lanes();
+  const auto read = [&](const float* at, int v) HWY_ATTR {
+    return v + 1 < vectors ? hn::LoadU(d, at + v * width) : load_first(at + v * width, live);
+  };
+  Vector sums[rows][vectors];
   const float* from[rows];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; ++r) {
-    sums[r] = start;
     from[r] = operand + map.rows[static_cast<std::size_t>(row + r)] + channel;
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) sums[r][v] = read(bias + channel, v);
   }
-  const bool whole = live == static_cast<std::size_t>(lanes());
+  weights += channel;
   for (const std::int32_t tap : map.taps) {
-    const Vector weight = whole ? hn::LoadU(d, weights + channel) : load_first(weights + channel, live);
-    weights += map.channels;
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      const Vector weight = read(weights, v);
 #pragma GCC unroll 4
-    for (int r = 0; r < rows; ++r) {
-      const Vector x = whole ? hn::LoadU(d, from[r] + tap) : load_first(from[r] + tap, live);
-      sums[r] = hn::MulAdd(weight, x, sums[r]);
+      for (int r = 0; r < rows; ++r) sums[r][v] = hn::MulAdd(weight, read(from[r] + tap, v), sums[r][v]);
+    }
+    weights += map.channels;
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) {
+    float* const to = result + (row + r) * map.channels + channel;
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      if (v + 1 < vectors)
+        hn::StoreU(sums[r][v], d, to + v * width);
+      else
+        store_first(sums[r][v], to + v * width, live);
     }
   }
-#pragma GCC unroll 4
-  for (int r = 0; r < rows; ++r) store_first(sums[r], result + (row + r) * map.channels + channel, live);
 }
 
 template <int rows>
 void convolve_rows(const WindowMap& map, Size row, const float* operand, const float* weights,
                    const float* bias, float* result) {
-  const auto part = [&](Size channel, std::size_t live) HWY_ATTR {
-    convolve_vector<rows>(map, row, channel, live, operand, weights, bias, result);
-  };
-  each_vector(
-      map.channels, [&](Size c) HWY_ATTR { part(c, static_cast<std::size_t>(lanes())); }, part);
+  const Size width = lanes();
+  const auto whole = static_cast<std::size_t>(width);
+  Size c = 0;
+  for (; c + 2 * width <= map.channels; c += 2 * width)
+    convolve_vectors<rows, 2>(map, row, c, whole, operand, weights, bias, result);
+  for (; c + width <= map.channels; c += width)
+    convolve_vectors<rows, 1>(map, row, c, whole, operand, weights, bias, result);
+  if (c < map.channels)
+    convolve_vectors<rows, 1>(map, row, c, static_cast<std::size_t>(map.channels - c), operand, weights, bias,
+                              result);
 }
 
 // The greater of both; a NaN wins.

@@ -24,11 +24,26 @@ std::map<std::string, Attribute> along(std::int64_t axis) { return {{"axis", axi
 // Sums of more numbers than one block holds, and units that fill no vector or several panels.
 TEST(Channels, DenseLayersOfEveryWidthAgree) {
   for (const std::int64_t units : {1, 3, 8, 17, 64, 65, 130}) {
-    for (const std::int64_t inputs : {1, 5, 256, 257, 700}) {
+    for (const std::int64_t inputs : {1, 5, 256, 257, 1700}) {
       Network net(channels_backend(), {inputs}, 13);
       const ValueId dense =
           net.add("Gemm", {net.input, net.constant({inputs, units}, 0.05), net.constant({units})});
       net.expect_agreement({net.add("Relu", {dense})}, {{dense, Reduction::mean}});
+    }
+  }
+}
+
+// Weights are packed from where they lie, by unit or by input, on the way back as well; a factor comes first.
+TEST(Channels, DenseLayersOfManyRowsAndStoredEitherWayAgree) {
+  for (const std::int64_t inputs : {3, 130, 1700}) {
+    Network rows(channels_backend(), {7, inputs}, 3);
+    const ValueId product = rows.add("MatMul", {rows.input, rows.constant({inputs, 33}, 0.05)});
+    rows.expect_agreement({rows.add("Tanh", {rows.add("Add", {product, rows.constant({33})})})});
+    for (const float factor : {1.0F, 0.5F}) {
+      Network net(channels_backend(), {inputs}, 5);
+      const ValueId dense = net.add("Gemm", {net.input, net.constant({33, inputs}, 0.05), net.constant({33})},
+                                    {{"transB", std::int64_t{1}}, {"alpha", factor}});
+      net.expect_agreement({net.add("Tanh", {dense})});
     }
   }
 }
@@ -44,7 +59,7 @@ TEST(Channels, WideConvolutionsAgree) {
 }
 
 TEST(Channels, DepthwiseConvolutionsAgree) {
-  for (const std::int64_t count : {1, 7, 16, 40}) {
+  for (const std::int64_t count : {1, 7, 16, 27, 40}) {
     Network net(channels_backend(), {count, 9, 11}, 3);
     const ValueId conv = net.add("Conv", {net.input, net.constant({count, 1, 5, 3}), net.constant({count})},
                                  {{"group", count}, {"pads", Ints{2, 1, 2, 0}}, {"strides", Ints{2, 1}}});
