@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/answers/testing/attack.h"

@@ -1,7 +1,7 @@
 // assay robust: accuracy of a network while attacks and corruptions grow.
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/frame/gate_options.h"
 #include "assay/answers/testing/robustness.h"
