@@ -124,12 +124,10 @@ std::vector<report::Measurement> measurements_of(const relevance::Faithfulness& 
                                  measures = distinct(found.figures, &QualityFigures::measure);
   std::vector<report::Measurement> all;
   for (const QualityFigures& figures : found.figures) {
-    report::Measurement m;
-    m.criterion = fmt::format("{}[method={}]", short_name(measures, figures.measure),
-                              short_name(methods, figures.method));
-    m.value = figures.mean();
-    m.higher_is_better = figures.higher_is_better;
-    all.push_back(std::move(m));
+    all.push_back({.criterion = fmt::format("{}[method={}]", short_name(measures, figures.measure),
+                                            short_name(methods, figures.method)),
+                   .value = figures.mean(),
+                   .higher_is_better = figures.higher_is_better});
   }
   return all;
 }

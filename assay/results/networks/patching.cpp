@@ -50,12 +50,10 @@ std::string number_or_all(const std::optional<std::int64_t>& number) {
 }
 
 report::Measurement figure_of(std::string name, const PatchEffect& effect, bool higher_is_better) {
-  report::Measurement figure;
-  figure.criterion = std::move(name);
-  figure.layer = effect.site.layer;
-  figure.value = effect.share;
-  figure.higher_is_better = higher_is_better;
-  return figure;
+  return {.criterion = std::move(name),
+          .layer = effect.site.layer,
+          .value = effect.share,
+          .higher_is_better = higher_is_better};
 }
 
 std::vector<PatchEffect> strongest_first(std::vector<PatchEffect> effects) {

@@ -115,12 +115,9 @@ report::Table worst_table(const ItemEvaluation& evaluation) {
 std::vector<report::Measurement> measurements_of(const ItemEvaluation& evaluation) {
   std::vector<report::Measurement> all;
   for (const Figure& figure : evaluation.figures) {
-    report::Measurement measurement;
-    measurement.criterion = figure.name;
-    if (figure.of_class) measurement.class_name = class_name(evaluation.class_names, *figure.of_class);
-    measurement.value = figure.value;
-    measurement.higher_is_better = figure.higher_is_better;
-    all.push_back(std::move(measurement));
+    all.push_back(
+        {.criterion = figure.name, .value = figure.value, .higher_is_better = figure.higher_is_better});
+    if (figure.of_class) all.back().class_name = class_name(evaluation.class_names, *figure.of_class);
   }
   return all;
 }

@@ -69,9 +69,7 @@ std::vector<report::Measurement> measurements_of(const coverage::ReleasedCoverag
                                                  const std::vector<std::size_t>& ms) {
   std::vector<report::Measurement> measured;
   for (const std::size_t m : ms) {
-    report::Measurement figure;
-    figure.criterion = fmt::format("released-idc[m={}]", m);
-    measured.push_back(std::move(figure));
+    measured.push_back({.criterion = fmt::format("released-idc[m={}]", m)});
     if (!found.each.empty()) measured.back().value = mean_of(found.values(m));
   }
   return measured;

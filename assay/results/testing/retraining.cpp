@@ -130,11 +130,10 @@ std::vector<report::Measurement> measurements_of(const retraining::Retraining& r
                                                  const std::vector<retraining::ConditionScore>& scores) {
   std::vector<report::Measurement> measurements;
   for (const retraining::ConditionScore& row : scores) {
-    report::Measurement m;
-    m.criterion = fmt::format("retrained[condition={},set={}]", row.condition, row.set);
-    m.value = row.score.mean;
-    m.higher_is_better = retraining.higher_is_better;
-    measurements.push_back(std::move(m));
+    measurements.push_back(
+        {.criterion = fmt::format("retrained[condition={},set={}]", row.condition, row.set),
+         .value = row.score.mean,
+         .higher_is_better = retraining.higher_is_better});
   }
   return measurements;
 }
