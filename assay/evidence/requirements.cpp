@@ -15,8 +15,11 @@ namespace {
 // Figures for gates of a result document; the number of its warnings is one.
 std::vector<report::Measurement> figures_of(const report::Document& document) {
   std::vector<report::Measurement> figures = report::measurements_of(document);
-  const double warnings = document.warnings.size();
-  figures.push_back({.criterion = "warnings", .value = warnings, .higher_is_better = false});
+  report::Measurement warnings;
+  warnings.criterion = "warnings";
+  warnings.value = static_cast<double>(document.warnings.size());
+  warnings.higher_is_better = false;
+  figures.push_back(std::move(warnings));
   return figures;
 }
 

@@ -14,7 +14,11 @@ namespace {
 const About no_worse{"not to be worse than", "{no-worse-than}"}, allow_any{"allow any", "{any-baseline}"};
 
 Measurement warning_count(double count) {
-  return {.criterion = "warnings", .value = count, .higher_is_better = false};
+  Measurement m;
+  m.criterion = "warnings";
+  m.value = count;
+  m.higher_is_better = false;
+  return m;
 }
 
 Document baseline_of(const Conditions& conditions) { return read_document_file(conditions.baseline); }

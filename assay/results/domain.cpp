@@ -16,7 +16,7 @@ constexpr std::size_t most_rows = 1000;
 
 // Less is better.
 report::Measurement amount(std::string name, double value) {
-  return {.criterion = std::move(name), .value = value, .higher_is_better = false};
+  return number_figure(std::move(name), value, false);
 }
 
 report::Table values_table(const groups::Distribution& found) {

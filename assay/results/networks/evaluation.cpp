@@ -115,7 +115,7 @@ std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, c
                 evaluation.class_records[c]);
   }
   const auto add_error = [&](const std::string& name, double value) {
-    all.push_back({.criterion = name, .value = value, .higher_is_better = false});
+    all.push_back(number_figure(name, value, false));
   };
   if (evaluation.calibration) {
     add_error("calibration-error", evaluation.calibration->expected_error());

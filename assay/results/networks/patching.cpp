@@ -8,6 +8,7 @@
 
 #include "assay/report/escape.h"
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/networks/text_map.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/so_many.h"
@@ -50,10 +51,9 @@ std::string number_or_all(const std::optional<std::int64_t>& number) {
 }
 
 report::Measurement figure_of(std::string name, const PatchEffect& effect, bool higher_is_better) {
-  return {.criterion = std::move(name),
-          .layer = effect.site.layer,
-          .value = effect.share,
-          .higher_is_better = higher_is_better};
+  report::Measurement figure = number_figure(std::move(name), effect.share, higher_is_better);
+  figure.layer = effect.site.layer;
+  return figure;
 }
 
 std::vector<PatchEffect> strongest_first(std::vector<PatchEffect> effects) {

@@ -158,8 +158,8 @@ std::vector<report::Measurement> measurements_of(std::span<const RecordBounds> f
   if (options.bisections == 0) return figures;
   const std::vector<double> radii = certified_radii(found);
   for (const double share : quantiles)
-    figures.push_back({.criterion = fmt::format("certified-radius[quantile={}]", share),
-                       .value = radii.empty() ? 0 : quantile(radii, share)});
+    figures.push_back(number_figure(fmt::format("certified-radius[quantile={}]", share),
+                                    radii.empty() ? 0 : quantile(radii, share)));
   return figures;
 }
 
@@ -193,10 +193,8 @@ report::Document document_of(std::span<const RecordBounds> found, const bounds::
 }
 
 std::vector<report::Measurement> measurements_of(const bounds::Answer& answer) {
-  return {{.criterion = "holds", .value = answer.verdict == bounds::Verdict::holds ? 1.0 : 0.0},
-          {.criterion = "violated",
-           .value = answer.verdict == bounds::Verdict::violated ? 1.0 : 0.0,
-           .higher_is_better = false}};
+  return {number_figure("holds", answer.verdict == bounds::Verdict::holds ? 1.0 : 0.0),
+          number_figure("violated", answer.verdict == bounds::Verdict::violated ? 1.0 : 0.0, false)};
 }
 
 report::Document document_of(const bounds::Answer& answer, const bounds::Query& query,
@@ -237,9 +235,7 @@ report::Document document_of(const bounds::Answer& answer, const bounds::Query& 
 }
 
 std::vector<report::Measurement> measurements_of(const bounds::WitnessCheck& check) {
-  return {{.criterion = "counterexample",
-           .value = check.counterexample() ? 1.0 : 0.0,
-           .higher_is_better = false}};
+  return {number_figure("counterexample", check.counterexample() ? 1.0 : 0.0, false)};
 }
 
 report::Document document_of(const bounds::WitnessCheck& check, const bounds::Query& query,

@@ -182,7 +182,7 @@ std::vector<report::Definition> study_definitions(const mutation::KillDesign& de
 std::vector<report::Measurement> measurements_of(const mutation::KillingStudy& study) {
   std::vector<report::Measurement> measurements;
   if (!study.scores.empty() && study.scores[0])
-    measurements.push_back({.criterion = "mutation", .value = *study.scores[0]});
+    measurements.push_back(number_figure("mutation", *study.scores[0]));
   std::size_t killed = 0, counted = 0;
   for (const mutation::TestedMutant& mutant : study.mutants) {
     if (mutant.verdicts.size() < 2) continue;

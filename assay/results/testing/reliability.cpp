@@ -7,6 +7,7 @@
 
 #include "assay/report/percent.h"
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/text/so_many.h"
 
 namespace assay::results {
@@ -170,7 +171,7 @@ std::string headline_of(const Findings& found, const Graph& network, const Datas
 std::vector<report::Measurement> measurements_of(const ReliabilityFindings& found) {
   std::vector<report::Measurement> all;
   const auto add = [&](std::string name, double value, bool more_is_better = false) {
-    all.push_back({.criterion = std::move(name), .value = value, .higher_is_better = more_is_better});
+    all.push_back(number_figure(std::move(name), value, more_is_better));
   };
   add("failure-probability", found.upper);
   for (const ReliabilityFindings::Profile& one : found.profiles)

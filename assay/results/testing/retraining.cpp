@@ -7,6 +7,7 @@
 
 #include <assay/attack.h>
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 
 namespace assay::results {
 namespace {
@@ -131,9 +132,8 @@ std::vector<report::Measurement> measurements_of(const retraining::Retraining& r
   std::vector<report::Measurement> measurements;
   for (const retraining::ConditionScore& row : scores) {
     measurements.push_back(
-        {.criterion = fmt::format("retrained[condition={},set={}]", row.condition, row.set),
-         .value = row.score.mean,
-         .higher_is_better = retraining.higher_is_better});
+        number_figure(fmt::format("retrained[condition={},set={}]", row.condition, row.set), row.score.mean,
+                      retraining.higher_is_better));
   }
   return measurements;
 }

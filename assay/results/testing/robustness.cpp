@@ -200,7 +200,7 @@ report::Document document_of(std::span<const attack::DropCurve> curves, const at
 std::vector<report::Measurement> measurements_of(std::span<const attack::DropCurve> curves) {
   std::vector<report::Measurement> all;
   const auto add = [&](std::string name, double value, bool more_is_better) {
-    all.push_back({.criterion = std::move(name), .value = value, .higher_is_better = more_is_better});
+    all.push_back(number_figure(std::move(name), value, more_is_better));
   };
   all.push_back(counted_figure("clean-accuracy", curves.front().clean, curves.front().records));
   for (const DropCurve& curve : curves) {
