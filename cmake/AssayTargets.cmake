@@ -44,10 +44,13 @@ function(assay_label)
   endforeach()
 endfunction()
 
-# assay_test(NAME model SOURCES a.cpp b.cpp LIBRARIES assay): one test program per folder. Tests of what runs networks share
-# one precompiled header, the others another: GoogleTest takes longer to read than most tests.
+# assay_test(NAME model LIBRARIES assay): one test program per folder, of all sources there unless SOURCES names some. Tests
+# of what runs networks share one precompiled header, the others another: GoogleTest takes longer to read than most tests.
 function(assay_test)
   cmake_parse_arguments(T "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT T_SOURCES)
+    file(GLOB T_SOURCES CONFIGURE_DEPENDS *.cpp)
+  endif()
   add_executable(test_${T_NAME} ${T_SOURCES})
   target_link_libraries(test_${T_NAME} PRIVATE assay_settings ${T_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main assay_tests_together)
   if(assay IN_LIST T_LIBRARIES)

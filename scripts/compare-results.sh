@@ -93,6 +93,7 @@ normalised() {
     -e 's/(finished|seconds|assay|per_second|commit)","value":("[^"]*"|[-0-9.e+]+)/\1/g' \
     -e 's/[0-9.,]+ (s|records\/s|seconds)\b/TIME/g' -e 's/^( *(seconds of searching|findings per second) +).*/\1/' \
     -e 's/ +[0-9.e+-]+ +([a-z]+\/[a-z0-9-]+\.npz)/ TIME \1/' -e 's/(timestamp|time)="[^"]*"/\1/g' \
+    -e 's/ +seconds +file$/ TIME file/' -e 's/^ +-[- ]*$/RULE/' \
     -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/DATE/g'
 }
 

@@ -270,7 +270,9 @@ struct CommandLine {
   std::string message = message_of(error);
   if (sub != nullptr) {
     const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    const std::string unknown = extra ? unknown_flag(words, *sub, arguments) : "", clash = clash_of(*sub);
+    const std::string clash = clash_of(*sub);
+    // What follows an unknown flag was taken for a position, which then clashes with a flag.
+    const std::string unknown = extra || !clash.empty() ? unknown_flag(words, *sub, arguments) : "";
     if (!unknown.empty() || !clash.empty()) message = unknown.empty() ? clash : unknown;
   } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
     std::vector<std::string> names;

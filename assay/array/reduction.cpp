@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "assay/array/loops.h"
@@ -236,25 +237,28 @@ Array reduced_narrow(const Array& a, const F& f) {
   return is_real(a.dtype()) ? computed_wide(a, f) : f(widened(a));
 }
 
+// Whole numbers wrap.
+template <typename Join>
+Array whole_total(const Reduced& r, const Array& a, std::uint64_t start, Join join) {
+  const auto total = [&](auto zero) {
+    using T = decltype(zero);
+    return folded<T, std::int64_t, std::uint64_t>(
+        r, DType::int64, start,
+        [&](std::uint64_t all, T x) {
+          return join(all, static_cast<std::uint64_t>(static_cast<std::int64_t>(x)));
+        },
+        [](std::uint64_t all) { return all; });
+  };
+  return with_computed(a.dtype(), total).to(type_of_totals(a));
+}
+
 }  // namespace
 
 Array sum(const Array& a, const Shape& axes, bool keep) {
   if (is_narrow(a.dtype()))
     return reduced_narrow(a, [&](const Array& wide) { return sum(wide, axes, keep); });
   const Reduced r(a, axes, keep);
-  if (!is_real(a.dtype())) {
-    return with_computed(a.dtype(),
-                         [&](auto zero) {
-                           using T = decltype(zero);
-                           return folded<T, std::int64_t, std::uint64_t>(
-                               r, DType::int64, 0,
-                               [](std::uint64_t sum, T x) {
-                                 return sum + static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
-                               },
-                               [](std::uint64_t sum) { return sum; });
-                         })
-        .to(type_of_totals(a));
-  }
+  if (!is_real(a.dtype())) return whole_total(r, a, 0, std::plus());
   Array out = with_real(a.dtype(), [&](auto zero) { return real_sum<decltype(zero)>(r, a.dtype()); });
   return recorded_map(std::move(out), a, [shape = a.shape(), axes](const Array& g) {
     return with_axes(g, shape, axes).expand(shape);
@@ -265,19 +269,7 @@ Array prod(const Array& a, const Shape& axes, bool keep) {
   if (is_narrow(a.dtype()))
     return reduced_narrow(a, [&](const Array& wide) { return prod(wide, axes, keep); });
   const Reduced r(a, axes, keep);
-  if (!is_real(a.dtype())) {
-    return with_computed(a.dtype(),
-                         [&](auto zero) {
-                           using T = decltype(zero);
-                           return folded<T, std::int64_t, std::uint64_t>(
-                               r, DType::int64, 1,
-                               [](std::uint64_t all, T x) {
-                                 return all * static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
-                               },
-                               [](std::uint64_t all) { return all; });
-                         })
-        .to(type_of_totals(a));
-  }
+  if (!is_real(a.dtype())) return whole_total(r, a, 1, std::multiplies());
   Array out = with_real(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     return folded<T, T, double>(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "assay/array/loops.h"
@@ -71,6 +72,19 @@ Array cumulated_backwards(const Array& g, std::int64_t axis) {
   return flip(cumsum(flip(g, {axis}), axis), {axis});
 }
 
+// Each element joined with all before it along the axis: whole numbers wrap, real ones are wide meanwhile.
+template <typename Join>
+Array cumulated(const Array& numbers, std::int64_t at, int start, Join join) {
+  return with_number(numbers.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    return along<T>(numbers.detach(), at, [&](const T* x, T* y, std::int64_t count, std::int64_t step) {
+      std::conditional_t<std::is_integral_v<T>, std::uint64_t, double> total = start;
+      for (std::int64_t i = 0; i < count; ++i)
+        y[i * step] = static_cast<T>(total = join(total, static_cast<decltype(total)>(x[i * step])));
+    });
+  });
+}
+
 }  // namespace
 
 Array softmax(const Array& given, std::int64_t axis) {
@@ -111,16 +125,8 @@ Array cumsum(const Array& a, std::int64_t axis) {
   const Array numbers = a.dtype() == DType::boolean ? a.to(DType::int64) : a;
   if (a.rank() == 0) return numbers;
   const std::int64_t at = axis_of(axis, a.rank());
-  Array out = with_number(numbers.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    return along<T>(numbers.detach(), at, [](const T* x, T* y, std::int64_t count, std::int64_t step) {
-      using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
-      Wide total = 0;
-      for (std::int64_t i = 0; i < count; ++i)
-        y[i * step] = static_cast<T>(total += static_cast<Wide>(x[i * step]));
-    });
-  });
-  return recorded_map(std::move(out), numbers, [at](const Array& g) { return cumulated_backwards(g, at); });
+  return recorded_map(cumulated(numbers, at, 0, std::plus()), numbers,
+                      [at](const Array& g) { return cumulated_backwards(g, at); });
 }
 
 Array cumprod(const Array& a, std::int64_t axis) {
@@ -128,15 +134,7 @@ Array cumprod(const Array& a, std::int64_t axis) {
   const Array numbers = a.dtype() == DType::boolean ? a.to(DType::int64) : a;
   if (a.rank() == 0) return numbers;
   const std::int64_t at = axis_of(axis, a.rank());
-  Array out = with_number(numbers.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    return along<T>(numbers.detach(), at, [](const T* x, T* y, std::int64_t count, std::int64_t step) {
-      using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
-      Wide total = 1;
-      for (std::int64_t i = 0; i < count; ++i)
-        y[i * step] = static_cast<T>(total *= static_cast<Wide>(x[i * step]));
-    });
-  });
+  Array out = cumulated(numbers, at, 1, std::multiplies());
   if (!records(numbers)) return out;
   return recorded_map(out, numbers, [x = numbers.detach(), at](const Array& g) {
     // Each element scales all products from it on: those without it, one element after the other.

@@ -52,7 +52,7 @@ bool are_levels(const ValidRange& range) {
 ValidRange range_of_tokens(const Session& session, const Dataset& dataset) {
   if (!takes_tokens(session, dataset))
     fail(Fault::usage,
-         "the attack is on texts as numbers of tokens, and records of '{}' are no tokens that network '{}' "
+         "the attack is on texts as numbers of tokens, and records of '{}' are not tokens that network '{}' "
          "looks up; for numbers of words there are edits of the texts themselves (swap, delete, synonym, "
          "...; docs/text.md)",
          dataset.describe(), session.graph().name());

@@ -49,7 +49,7 @@ class Decomposition {
     }
   }
 
-  // Whether mean or deviation of a normalisation are read, too.
+  // Whether mean or deviation of a normalisation are also read.
   bool gives_more(const Node& node) const {
     return std::any_of(node.outputs.begin() + 1, node.outputs.end(), [&](ValueId id) {
       return id != no_value && (id == network_.output || !graph_.consumers(id).empty() ||

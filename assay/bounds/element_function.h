@@ -14,7 +14,7 @@ namespace assay::bounds {
 
 class ElementFunction final : public UnaryFunction {
  public:
-  // What the nodes, in order of computation, make of each element of `root`. Nothing if one of them is no
+  // What the nodes, in order of computation, make of each element of `root`. Nothing if one of them is not a
   // function of a number, or has constants that are different for each element.
   static std::optional<ElementFunction> of(const Graph& graph, ValueId root,
                                            std::span<const Node* const> nodes);

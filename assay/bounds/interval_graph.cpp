@@ -202,7 +202,7 @@ class Builder {
     const std::int64_t channels = network_.shape(data)[1];
     const Array gains = Array::of<float>({std::ssize(transforms.gains) / channels, channels, 1, 1},
                                          std::vector<float>(transforms.gains));
-    // The sum over channels is rounded, too.
+    // The sum over channels is also rounded.
     const Array shares = (gains * (transforms.share * 1.01)).to(DType::float32);
     return edit_.add("Conv", "", {all, constant(shares)}, {{direct_sums, std::int64_t{1}}});
   }
@@ -390,7 +390,7 @@ class Builder {
     const Ends a = outside(truth.inputs[0]), b = outside(truth.inputs[1]),
                one = ends_or_constant(node.inputs[1]), other = ends_or_constant(node.inputs[2]);
     const ValueId this_way = apply(truth, {a.low, b.high}), that_way = apply(truth, {a.high, b.low});
-    // Of ends that are no numbers all comparisons are false: then nothing is sure.
+    // Of ends that are not numbers all comparisons are false: then nothing is sure.
     Node opposite = truth;
     opposite.op = opposite_of(truth.op);
     const ValueId always = apply("And", {this_way, that_way}),

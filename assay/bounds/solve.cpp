@@ -77,7 +77,7 @@ class Search {
                               std::span(&input_, 1));
   }
 
-  // Judged again alone, as whoever checks it does.
+  // Judged again alone, as a checker does.
   std::optional<Witness> winner(const Case& one, const std::vector<float>& points, const Array& value) const {
     const Array outputs = value.to(DType::float64).contiguous();
     const std::size_t size = one.box.low.size(),

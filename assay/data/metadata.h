@@ -22,7 +22,7 @@ std::vector<Characteristic> characteristics_of(const DataSpec& spec, const Sourc
 // objects, or COCO's list `images`. `id_field`: the field that names the record; empty: the first of id,
 // file_name, name, image and path that an object has. Empty where an object has no such field, or null.
 // Throws Error{data} naming file and object for what is none of these, a record without an object, and a
-// field that is no object has.
+// field that is not an object has.
 std::vector<Characteristic> read_json_columns(const std::filesystem::path& file,
                                               std::span<const std::string> ids, const std::string& id_field,
                                               const std::vector<std::string>& names);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What studies and packs know of the program's commands. Those declare it with their flags, and whoever has
+// What studies and packs know of the program's commands. Those declare it with their flags, and who has
 // them puts it here (declare_step_commands() of the program).
 
 #include <map>

@@ -79,7 +79,7 @@ std::vector<std::string> open_items(const report::Document& document, std::strin
   return items;
 }
 
-// Of a gate of an outcome; empty for what is no sample.
+// Of a gate of an outcome; empty for what is not a sample.
 std::string interval_in(const Outcome& outcome, const report::Gate& gate,
                         std::span<const StepResult> results) {
   for (const StepResult& result : results) {

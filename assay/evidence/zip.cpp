@@ -59,7 +59,7 @@ class Unpacking {
 
   void unpack(const ZipEntry& entry) {
     const std::string& name = entry.name;
-    if (!is_plain_path(name)) refuse(name, "has a name that is no path within the pack");
+    if (!is_plain_path(name)) refuse(name, "has a name that is not a path within the pack");
     if (!seen_.insert(name.ends_with('/') ? name.substr(0, name.size() - 1) : name).second)
       refuse(name, "occurs twice");
     if (entry.encrypted) refuse(name, "is encrypted");

@@ -74,7 +74,7 @@ class TokenDecisionEdit {
       const ValueId all = nodes_.reduced("ReduceMax", "count", counted, 1, true);
       wanted = add("Add", "wanted_place", {all, wanted});
     }
-    // A place below 1 is no token's, though what fills up counts as 0.
+    // A place below 1 is not a token's, though what fills up counts as 0.
     return add("Mul", "is_wanted", {as_float(add("Equal", "equals", {counted, wanted}), "equal"), real});
   }
 

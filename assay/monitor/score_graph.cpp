@@ -69,9 +69,8 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
   for (std::int64_t r = 0; r < count; ++r) {
     double half = 0;
     for (std::int64_t f = 0; f < width; ++f) {
-      const float moved =
-          monitor.references[static_cast<std::size_t>(r * width + f)] - centre[static_cast<std::size_t>(f)];
-      transposed[static_cast<std::size_t>(f * count + r)] = moved;
+      const float moved = monitor.references[r * width + f] - centre[f];
+      transposed[f * count + r] = moved;
       half += 0.5 * static_cast<double>(moved) * static_cast<double>(moved);
     }
     halves.push_back(static_cast<float>(half));

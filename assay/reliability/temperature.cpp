@@ -38,7 +38,7 @@ double derivative(const Scores& scores, double factor) {
   double sum = 0;
   for (std::size_t i = 0; i < scores.labels.size(); ++i) {
     const std::vector<float> row = wide_row(scores, i);
-    sum += of_row(row, factor).second - static_cast<double>(row[static_cast<std::size_t>(scores.labels[i])]);
+    sum += of_row(row, factor).second - static_cast<double>(row[scores.labels[i]]);
   }
   return sum / static_cast<double>(scores.labels.size());
 }
@@ -84,8 +84,7 @@ double negative_log_likelihood(const Scores& scores, double temperature) {
   double sum = 0;
   for (std::size_t i = 0; i < scores.labels.size(); ++i) {
     const std::vector<float> row = wide_row(scores, i);
-    sum += of_row(row, 1 / temperature).first -
-           static_cast<double>(row[static_cast<std::size_t>(scores.labels[i])]) / temperature;
+    sum += of_row(row, 1 / temperature).first - static_cast<double>(row[scores.labels[i]]) / temperature;
   }
   return sum / static_cast<double>(scores.labels.size());
 }

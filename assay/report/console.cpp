@@ -37,26 +37,6 @@ struct Target {
   std::string_view remedy = {};
 };
 
-void print_table(const Table& table, const Target& to) {
-  std::ostream& out = to.out;
-  if (!table.title.empty()) out << paint(to.style, bold, visible(table.title)) << "\n";
-  if (table.rows.empty()) {
-    out << "  (none)\n";
-    return;
-  }
-  const TextTable text = text_table(table, {.width = to.limit, .boxes = to.style.colour});
-  for (const std::string& line : text.heading) out << paint(to.style, dim, line) << "\n";
-  for (const std::string& line : text.rows) out << line << "\n";
-  if (text.left_out.empty()) return;
-  const std::string hint = fmt::format("not shown: {}; {}", fmt::join(text.left_out, ", "), to.remedy);
-  for (const std::string& line : lines_of(hint, to.limit - 2))
-    out << "  " << paint(to.style, dim, line) << "\n";
-}
-
-std::size_t least_width(const ConsoleStyle& style) {
-  return static_cast<std::size_t>(std::max(style.width, 40));
-}
-
 // Words of `text` in lines of at most `width` columns, each after `indent` spaces.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string result, line(indent, ' ');
@@ -79,6 +59,32 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 std::string continued(std::string_view text, std::size_t indent, std::size_t limit) {
   return limit == 0 ? std::string(text) + "\n"
                     : wrapped(text, indent, std::max(limit, indent + 20)).substr(indent);
+}
+
+// In bold, in lines of the limit.
+std::string heading(std::string_view text, const Target& to) {
+  const std::string lines = continued(visible(text), 0, to.limit);
+  return paint(to.style, bold, lines.substr(0, lines.size() - 1)) + "\n";
+}
+
+void print_table(const Table& table, const Target& to) {
+  std::ostream& out = to.out;
+  if (!table.title.empty()) out << heading(table.title, to);
+  if (table.rows.empty()) {
+    out << "  (none)\n";
+    return;
+  }
+  const TextTable text = text_table(table, {.width = to.limit, .boxes = to.style.colour});
+  for (const std::string& line : text.heading) out << paint(to.style, dim, line) << "\n";
+  for (const std::string& line : text.rows) out << line << "\n";
+  if (text.left_out.empty()) return;
+  const std::string hint = fmt::format("not shown: {}; {}", fmt::join(text.left_out, ", "), to.remedy);
+  for (const std::string& line : lines_of(hint, to.limit - 2))
+    out << "  " << paint(to.style, dim, line) << "\n";
+}
+
+std::size_t least_width(const ConsoleStyle& style) {
+  return static_cast<std::size_t>(std::max(style.width, 40));
 }
 
 void print_facts(const std::vector<Fact>& facts, const Target& to) {
@@ -165,8 +171,7 @@ void print_to(const Target& to, const Document& document) {
   const ConsoleStyle& style = to.style;
   const std::size_t width = to.limit > 0 ? to.limit : least_width(style);
   print_failures(document.gates, out, style);  // why a build stops stands first
-  const std::string headline = continued(visible(document.headline), 0, to.limit);
-  if (!document.headline.empty()) out << paint(style, bold, headline.substr(0, headline.size() - 1)) << "\n";
+  if (!document.headline.empty()) out << heading(document.headline, to);
   if (!document.warnings.empty()) out << "\n";
   for (const Warning& warning : document.warnings) {
     out << "  " << paint(style, alarm, "WARNING") << " "

@@ -6,57 +6,15 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/report/exact_ratio.h"
 #include "assay/report/gate_members.h"
-#include "assay/support/numbers/exact_count.h"
 #include "assay/support/text/text.h"
 
 namespace assay::report {
 namespace {
 
-// A sign and numerator / denominator, exactly.
-struct Ratio {
-  bool negative = false;
-  ExactCount numerator = ExactCount(0), denominator = ExactCount(1);
-};
-
-std::strong_ordering compare(const Ratio& a, const Ratio& b) {
-  const bool a_negative = a.negative && !a.numerator.is_zero(),
-             b_negative = b.negative && !b.numerator.is_zero();
-  if (a_negative != b_negative)
-    return a_negative ? std::strong_ordering::less : std::strong_ordering::greater;
-  const auto order = a.numerator.times(b.denominator) <=> b.numerator.times(a.denominator);
-  return a_negative ? 0 <=> order : order;
-}
-
-// REQUIRES: as parse_gate() writes thresholds.
-Ratio of_decimal(std::string_view text) {
-  Ratio ratio;
-  ratio.negative = text.starts_with('-');
-  if (ratio.negative) text.remove_prefix(1);
-  const std::size_t point = std::min(text.find('.'), text.size());
-  const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
-  const auto digits = ExactCount::parse(std::string(text.substr(0, point)) + std::string(fraction));
-  if (!digits) fail(Fault::usage, "'{}' is not a decimal number", text);
-  ratio.numerator = *digits;
-  ratio.denominator = ExactCount(1).times_power(10, fraction.size());
-  return ratio;
-}
-
-// The exact value of a float64. REQUIRES: finite.
-Ratio of_double(double value) {
-  Ratio ratio;
-  ratio.negative = std::signbit(value);
-  int exponent = 0;
-  const double mantissa = std::ldexp(std::frexp(std::fabs(value), &exponent), 53);
-  exponent -= 53;
-  ratio.numerator = *ExactCount::parse(std::to_string(static_cast<std::uint64_t>(mantissa)));
-  ExactCount& scaled = exponent >= 0 ? ratio.numerator : ratio.denominator;
-  scaled = scaled.times_power(2, std::abs(exponent));
-  return ratio;
-}
-
 struct Number {
-  Ratio ratio;
+  ExactRatio ratio;
   std::string undefined;  // why there is none
 };
 
@@ -225,14 +183,14 @@ void record(Gate& gate, const Measurement& m) {
 
 // Why no share can be compared with the threshold: a gate beyond what there is would always be open, or
 // always shut.
-std::string no_share(const Gate& gate, const Ratio& demand) {
+std::string no_share(const Gate& gate, const ExactRatio& demand) {
   if (compare(demand, {false, ExactCount(1), ExactCount(1)}) > 0)
     return fmt::format("a coverage is at most 1; write {}% for a percentage", gate.threshold);
-  return compare(demand, Ratio{}) < 0 ? "a coverage is at least 0" : "";
+  return compare(demand, ExactRatio{}) < 0 ? "a coverage is at least 0" : "";
 }
 
 // Decides for one measurement. `demand`: the threshold.
-void decide(Gate& gate, const Measurement& m, const Ratio& demand) {
+void decide(Gate& gate, const Measurement& m, const ExactRatio& demand) {
   if (gate.relation == "=") gate.relation = m.higher_is_better ? ">=" : "<=";
   record(gate, m);
   const Number number = number_of(m);
@@ -247,7 +205,7 @@ void decide(Gate& gate, const Measurement& m, const Ratio& demand) {
 }
 
 // The same of a threshold that somebody wrote.
-void decide_written(Gate& gate, const Measurement& m, const Ratio& demand) {
+void decide_written(Gate& gate, const Measurement& m, const ExactRatio& demand) {
   decide(gate, m, demand);
   const std::string why = is_count(m) ? no_share(gate, demand) : "";
   if (why.empty() || !gate.reason.empty()) return;
@@ -356,7 +314,7 @@ bool is_worse(const Decided& a, const Decided& b) {
 
 // All figures that the gate is about; equal ones stay in the order of the measurements.
 std::vector<Decided> worst_first(const Gate& gate, std::span<const Measurement> measurements) {
-  const Ratio demand = of_decimal(gate.threshold);
+  const ExactRatio demand = of_decimal(gate.threshold);
   std::vector<Decided> all;
   for (const Measurement* m : chosen_by(gate, measurements)) {
     all.push_back({m, gate, number_of(*m)});
@@ -379,22 +337,6 @@ std::string failures_of(std::span<const Decided> worst_first) {
   const std::string more = count > most_named ? fmt::format(" and {} more", count - most_named) : "";
   failing.resize(std::min(count, most_named));
   return fmt::format("fails for {} of {}: {}{}", count, worst_first.size(), joined(failing), more);
-}
-
-// a - b, both exact.
-Ratio difference(const Ratio& a, const Ratio& b) {
-  const ExactCount left = a.numerator.times(b.denominator), right = b.numerator.times(a.denominator);
-  Ratio result;
-  result.denominator = a.denominator.times(b.denominator);
-  if (a.negative != b.negative) {
-    result.negative = a.negative;
-    result.numerator = left.plus(right);
-    return result;
-  }
-  const bool swapped = left < right;
-  result.negative = a.negative != swapped;
-  result.numerator = swapped ? right.minus(left) : left.minus(right);
-  return result;
 }
 
 Gate ratchet_of(const Measurement& then, std::span<const Measurement> measurements,
@@ -425,7 +367,7 @@ Gate ratchet_of(const Measurement& then, std::span<const Measurement> measuremen
     gate.reason = "a count in one run and a measure in the other";
     return gate;
   }
-  Ratio allowed = of_decimal(tolerance);
+  ExactRatio allowed = of_decimal(tolerance);
   allowed.negative = !then.higher_is_better;
   decide(gate, *now, difference(demand.ratio, allowed));
   return gate;

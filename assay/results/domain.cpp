@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
@@ -15,11 +16,7 @@ constexpr std::size_t most_rows = 1000;
 
 // Less is better.
 report::Measurement amount(std::string name, double value) {
-  report::Measurement m;
-  m.criterion = std::move(name);
-  m.value = value;
-  m.higher_is_better = false;
-  return m;
+  return number_figure(std::move(name), value, false);
 }
 
 report::Table values_table(const groups::Distribution& found) {
@@ -156,12 +153,7 @@ std::vector<report::Measurement> measurements_of(const groups::DomainCoverage& f
   std::vector<report::Measurement> all;
   for (std::size_t t = 0; t < found.covered.size(); ++t) {
     const auto [covered, coverable] = found.covered[t];
-    report::Measurement m;
-    m.criterion = fmt::format("domain-coverage[strength={}]", t + 1);
-    m.covered = std::to_string(covered);
-    m.coverable = std::to_string(coverable);
-    m.value = coverable == 0 ? 0 : share_of(covered, coverable);
-    all.push_back(std::move(m));
+    all.push_back(counted_figure(fmt::format("domain-coverage[strength={}]", t + 1), covered, coverable));
   }
   const auto count = [&](auto member) {
     return static_cast<double>(

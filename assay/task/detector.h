@@ -110,7 +110,7 @@ class Detector {
   std::string describe() const;
 
   // By class, each suppressed, by falling score, at most `most` of a class; boxes in pixels of the record.
-  // `count`: of classes. A NaN is never a detection. Throws Error{mismatch} for a number that is no class.
+  // `count`: of classes. A NaN is never a detection. Throws Error{mismatch} for a number that is not a class.
   std::vector<std::vector<Detection>> read(const JudgedRecord& record, std::size_t count) const;
 
   // The score of a box for a class less the least one that counts; its own number is that of the class. Of

@@ -13,7 +13,7 @@ namespace assay::text {
 char32_t letter_of_byte(unsigned char byte);
 std::optional<unsigned char> byte_of_letter(char32_t letter);
 
-// Puts the letters of its bytes in the place of each character.
+// Puts the letters of its bytes in place of each character.
 void put_byte_letters(AlignedText& text);
 
 }  // namespace assay::text

@@ -101,7 +101,7 @@ PartInfo<Part> part_info(std::string name, std::string summary) {
           }};
 }
 
-// Puts what `split` makes of it in the place of each piece that is not an added token; nothing stays of empty
+// Puts what `split` makes of it in place of each piece that is not an added token; nothing stays of empty
 // ones.
 void split_pieces(std::vector<TextPiece>& pieces,
                   const std::function<std::vector<AlignedText>(AlignedText)>& split);

@@ -24,7 +24,7 @@ Pattern literal_pattern(std::string content);
 Pattern character_pattern(std::function<bool(char32_t)> is_wanted);
 // An expression in the syntax of Oniguruma as Ruby uses it, which tokenizers are written in, as far as PCRE2
 // can say the same. `where` stands in messages. Throws Error{unsupported} for what it cannot, Error{data} for
-// what is no expression; matching throws Error{resources} where it would take too long.
+// what is not an expression; matching throws Error{resources} where it would take too long.
 Pattern regex_pattern(const std::string& expression, const std::string& where);
 // As above, in the syntax of PCRE2.
 Pattern pcre_pattern(const std::string& expression, const std::string& where);

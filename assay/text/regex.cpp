@@ -17,7 +17,7 @@ namespace {
 
 using Code = std::shared_ptr<pcre2_code>;
 
-// Nothing where it is no expression; then `error` says why.
+// Nothing where it is not an expression; then `error` says why.
 Code compiled(const std::string& expression, std::string& error) {
   const std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context*)> context(
       pcre2_compile_context_create(nullptr), pcre2_compile_context_free);

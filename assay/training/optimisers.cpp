@@ -57,14 +57,23 @@ class Sgd final : public Optimiser {
   bool nesterov_ = false;
 };
 
-// Kingma and Ba, ICLR 2015.
-class Adam final : public Optimiser {
+// Those that keep running means of gradients and of their squares or sizes.
+class OfTwoMoments : public Optimiser {
  public:
-  explicit Adam(const SpecOptions& options)
+  explicit OfTwoMoments(const SpecOptions& options)
       : beta1_(fraction(options, "beta1")),
         beta2_(fraction(options, "beta2")),
         epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 2; }
+
+ protected:
+  double beta1_, beta2_, epsilon_;
+};
+
+// Kingma and Ba, ICLR 2015.
+class Adam final : public OfTwoMoments {
+ public:
+  using OfTwoMoments::OfTwoMoments;
   void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
@@ -73,19 +82,12 @@ class Adam final : public Optimiser {
     const double corrected = rate * std::sqrt(1 - std::pow(beta2_, t)) / (1 - std::pow(beta1_, t));
     value.addcdiv_(state[0], state[1].sqrt().add_(epsilon_), -corrected);
   }
-
- private:
-  double beta1_, beta2_, epsilon_;
 };
 
 // The same paper: the largest gradient of late instead of the root mean square.
-class Adamax final : public Optimiser {
+class Adamax final : public OfTwoMoments {
  public:
-  explicit Adamax(const SpecOptions& options)
-      : beta1_(fraction(options, "beta1")),
-        beta2_(fraction(options, "beta2")),
-        epsilon_(positive(options, "epsilon")) {}
-  std::size_t slots() const override { return 2; }
+  using OfTwoMoments::OfTwoMoments;
   void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
@@ -93,19 +95,12 @@ class Adamax final : public Optimiser {
     const double corrected = rate / (1 - std::pow(beta1_, step));
     value.addcdiv_(state[0], state[1] + epsilon_, -corrected);
   }
-
- private:
-  double beta1_, beta2_, epsilon_;
 };
 
 // Dozat, ICLR workshop 2016: Adam with Nesterov's look ahead and a momentum that warms up.
-class Nadam final : public Optimiser {
+class Nadam final : public OfTwoMoments {
  public:
-  explicit Nadam(const SpecOptions& options)
-      : beta1_(fraction(options, "beta1")),
-        beta2_(fraction(options, "beta2")),
-        epsilon_(positive(options, "epsilon")) {}
-  std::size_t slots() const override { return 2; }
+  using OfTwoMoments::OfTwoMoments;
   void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t step) const override {
     const double now = momentum(step), next = momentum(step + 1), product = product_to(step);
@@ -124,8 +119,6 @@ class Nadam final : public Optimiser {
     for (std::int64_t t = 1; t <= step && product > 1e-30; ++t) product *= momentum(t);
     return product;
   }
-
-  double beta1_, beta2_, epsilon_;
 };
 
 // Duchi, Hazan and Singer 2011.

@@ -300,7 +300,7 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
 
 
 def _by_alphabet(texts: list[str]) -> list[str]:
-    """The names, numbered as nobody has said; tells how."""
+    """The names, numbered by the alphabet where no order is given; tells how."""
     names = sorted(set(texts))
     shown = ", ".join(f"{number} is '{name}'" for number, name in enumerate(names[:5]))
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""

@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     add("train", "training records, from which `cover` learns its profile")
     add("test", "test records")
     parser.add_argument("--gate", action="append", metavar="GATE", help="a gate, such as 'idc[m=6]=0.35'; may be repeated")
-    add("baseline", "result of an earlier run (JSON): no figure may be worse; a file that is missing is no baseline yet")
+    add("baseline", "result of an earlier run (JSON): no figure may be worse; a file that is missing is not yet a baseline")
     parser.add_argument(
         "--ratchet", action="store_true", default=_is_on(_setting("ratchet")), help="where all gates hold, the result becomes the baseline"
     )

@@ -11,6 +11,7 @@ import pytest
 
 import assay
 from assay._questions import keyword_of
+from json_schema import faults
 
 RANGED = "test.npz,range=0:1[:24]"
 
@@ -173,7 +174,7 @@ def test_every_command_has_a_question_here():
 
 
 @pytest.mark.parametrize("command, number", [(c, n) for c in CASES for n in range(len(CASES[c]))])
-def test_the_result_is_that_of_the_program(command, number, inside, program):
+def test_the_result_is_that_of_the_program(command, number, inside, program, source):
     if command in ("combine", "diff") and not (inside / "first.cov").exists():
         for state, part in (("first.cov", "[:30]"), ("second.cov", "[30:]")):
             assay.cover("net.onnx", "train.npz", "test.npz" + part, criterion=["nc"], state=state)
@@ -188,6 +189,8 @@ def test_the_result_is_that_of_the_program(command, number, inside, program):
     ours = json.loads(result.to_json() if result else alone(command))
     assert result is None or len(result._repr_html_().encode()) <= 60_000
     assert lasting(ours, "ours") == lasting(theirs, "theirs")
+    assert theirs["command"] == command
+    assert faults(json.loads((source / "docs/schema/result.schema.json").read_text()), theirs) == []
 
 
 def test_a_pack_that_is_made_here_is_finished(inside):

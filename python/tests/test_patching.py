@@ -12,7 +12,7 @@ NORMAL = 1.959963984540054
 
 
 def forward(ids, mask, change=lambda name, value: value):
-    """Scores; `change` may put other values in the place of layers."""
+    """Scores; `change` may put other values in place of layers."""
     w = {name: values.astype(np.float64) for name, values in weights().items()}
     x = w["word"][ids]
     q, k, v = ((x @ w[role]).reshape(*ids.shape, HEADS, SIZE).swapaxes(1, 2) for role in "qkv")

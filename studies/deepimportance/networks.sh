@@ -3,7 +3,7 @@
 # steering angles.
 #
 # Usage: studies/deepimportance/networks.sh ASSAY OUT CIFAR_TRAIN CIFAR_TEST DRIVING_TRAIN DRIVING_TEST
-# Writes OUT/cifar-convnet.onnx and OUT/dave2.onnx; the same command goes on where it was interrupted. "-" in the place of data leaves a network
+# Writes OUT/cifar-convnet.onnx and OUT/dave2.onnx; the same command goes on where it was interrupted. "-" in place of data leaves a network
 # out. Environment: EPOCHS (30), SEED.
 set -euo pipefail
 assay=$1 out=$2

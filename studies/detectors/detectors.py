@@ -113,7 +113,7 @@ def probabilities(logits):
 
 
 def found_by_detr(outputs):
-    """Rows of class, corners and score; the last class is no object."""
+    """Rows of class, corners and score; the last class is not an object."""
     scores = probabilities(outputs["logits"][0].astype(np.float64))[:, :-1]
     middle, sides = np.split(outputs["pred_boxes"][0].astype(np.float64) * SIDE, 2, axis=1)
     rows = [scores.argmax(1)[:, None], middle - sides / 2, middle + sides / 2, scores.max(1)[:, None]]

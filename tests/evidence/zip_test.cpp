@@ -114,8 +114,8 @@ TEST_F(Archives, ComeOutAsTheyWentIn) {
 TEST_F(Archives, WriteNowhereElse) {
   for (const char* name : {"../out", "a/../../out", "/tmp/out", "a//b", "./a", "a/.", "..", ".", "a\\..\\b",
                            "C:\\out", "C:out", "a\nb", "../", "/"})
-    EXPECT_THAT(refusal({{"good", "x"}, {name, "x"}}), HasSubstr("a name that is no path within")) << name;
-  EXPECT_THAT(refusal({{std::string(2000, 'a'), "x"}}), HasSubstr("a name that is no path within"));
+    EXPECT_THAT(refusal({{"good", "x"}, {name, "x"}}), HasSubstr("a name that is not a path within")) << name;
+  EXPECT_THAT(refusal({{std::string(2000, 'a'), "x"}}), HasSubstr("a name that is not a path within"));
   for (const std::string& file : files()) EXPECT_EQ(file, "in/here/good");
 }
 

@@ -75,6 +75,8 @@ TEST_F(Forms, WhatIsNamedTwiceIsRefused) {
                   "more is one too many: --model is net.onnx, --data is "
                   "images-idx3-ubyte; leave one out"),
         std::pair("--data images-idx3-ubyte net.onnx more", "more is one too many"),
+        std::pair("net.onnx --dat other --data images-idx3-ubyte",
+                  "`assay evaluate` has no flag '--dat'; did you mean '--data'?"),
         std::pair("net.onnx images-idx3-ubyte --seed 1 --seed 2",
                   "--seed is given twice, 1 and 2; give it once;")}) {
     const Outcome outcome = assay(std::string("evaluate ") + typed);

@@ -58,6 +58,7 @@ TEST(ConsoleTable, PrintsWhatItLeavesOut) {
   document.command = "attack";
   document.headline = "a headline of several words that is wider than forty-four columns are";
   document.tables = {attacks()};
+  document.tables[0].title = "a title of several words that is wider than forty-four columns are";
   document.facts = {
       {"file", "file", std::string("a value of many words, too many for the line that it is on")}};
   document.pictures = {{"what the picture shows, at some length", "a/path/that/stays/whole.png"}};

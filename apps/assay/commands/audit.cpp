@@ -1,7 +1,7 @@
 // assay audit: which criterion to believe on this network.
 
 #include "assay/answers/testing/audit.h"
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/support/text/parse.h"
 

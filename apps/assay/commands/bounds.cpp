@@ -1,7 +1,7 @@
 // assay bounds: what no change within a ball or a box can do.
 
 #include "assay/answers/testing/bounds.h"
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 
 namespace assay::app {

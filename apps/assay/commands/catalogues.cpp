@@ -1,7 +1,7 @@
 // assay criteria, attacks, operators, constraints, measures, hypotheses, tasks: what each entry of a
 // catalogue does.
 
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "assay/results/bibliography.h"
 #include "assay/results/catalogue.h"
 

@@ -1,7 +1,7 @@
 // assay combine: states of several runs as one.
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "assay/answers/testing/combination.h"
 
 namespace assay::app {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/answers/testing/attack.h"
@@ -86,8 +86,8 @@ class Cover final : public Command {
                                         CLI::NonNegativeNumber)};
     flags.of_the_run().add("--append", question_.append,
                            "add to the state in FILE instead of starting from scratch");
-    flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
-              CLI::Range(0, 1000));
+    top_ = flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
+                     CLI::Range(0, 1000));
     of_details_ = {flags.add("--records", question_.records,
                              "misclassified and most surprising records in JSON, report and with -v, of each "
                              "kind",
@@ -197,6 +197,8 @@ class Cover final : public Command {
       refuse_without_effect(
           {neurons_},
           of_flags("{}-m says how many neurons idc takes, but no idc without m is requested", on));
+    if (!coverage::heeded_by(asked).clusters)
+      refuse_without_effect({top_}, on + "it is for combinations of clusters");
     // Profiles and earlier results hold all settings, and are compared by them.
     if (learns() && profile_.empty() && question_.conditions.baseline.empty())
       refuse_idle_learning(asked, on);
@@ -263,7 +265,7 @@ class Cover final : public Command {
   std::vector<const CLI::Option*> learning_;  // flags about learning
   std::vector<const CLI::Option*> not_released_, of_subjects_, of_layers_, of_share_, of_clusters_, of_state_,
       of_details_, of_extension_;
-  const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr, *pairs_ = nullptr;
+  const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr, *pairs_ = nullptr, *top_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned", Concept::training_data},

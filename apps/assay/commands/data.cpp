@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include <assay/groups.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/data/files/records_file.h"
 #include "assay/results/data.h"

@@ -1,6 +1,6 @@
 // assay demo: the whole journey on data that need no download.
 
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/demonstration.h"
 

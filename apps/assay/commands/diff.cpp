@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "assay/report/difference.h"
 #include "assay/report/document_file.h"
 #include "assay/results/testing/comparison.h"

@@ -1,6 +1,6 @@
 // assay evaluate: accuracy or mean squared error of a network on data, per class, with a confusion summary.
 
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/networks/evaluation.h"
 

@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/question.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/program.h"
 #include "apps/frame/trust.h"
 #include "assay/evidence/approvals.h"

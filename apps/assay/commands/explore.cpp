@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/networks.h"
 #include "assay/answers/task.h"

@@ -1,6 +1,6 @@
 // assay faithful: how far explanations can be believed.
 
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/frame/gate_options.h"
 #include "assay/answers/networks/faithfulness.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "assay/report/document_file.h"
 #include "assay/report/history.h"
 #include "assay/support/files/file.h"

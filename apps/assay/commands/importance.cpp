@@ -2,7 +2,7 @@
 
 #include "assay/answers/networks/importance.h"
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/tokenizer.h"
 

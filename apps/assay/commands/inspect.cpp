@@ -4,7 +4,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/networks/inspection.h"
 #include "assay/inspection/statistics/resampling.h"

@@ -3,7 +3,7 @@
 #include "assay/results/networks/model.h"
 #include <assay/error.h>
 #include <assay/model.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/engine/layers/dead_neurons.h"
 

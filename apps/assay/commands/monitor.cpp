@@ -1,7 +1,7 @@
 // assay monitor: an alarm for records unlike those that a network is for.
 
 #include "assay/answers/testing/monitor.h"
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 
 namespace assay::app {

@@ -2,7 +2,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/commands/source_mutants.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"

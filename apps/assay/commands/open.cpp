@@ -5,7 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/report.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/frame/browser.h"
 #include "apps/frame/links.h"
 #include "apps/frame/page_server.h"

@@ -1,6 +1,6 @@
 // assay patch: what activations cause.
 
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/networks/patching.h"
 

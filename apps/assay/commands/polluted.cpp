@@ -1,7 +1,7 @@
 // assay polluted: which training records look like the inputs that break the network?
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/testing/suspects.h"
 

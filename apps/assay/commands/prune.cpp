@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/answers/task.h"

@@ -1,7 +1,7 @@
 // assay reliability: what tests say about failures in operation.
 
 #include "assay/answers/testing/reliability.h"
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 
 namespace assay::app {

@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/report.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "assay/report/document_file.h"
 #include "assay/support/files/file.h"
 

@@ -1,7 +1,7 @@
 // assay retrain: does it help to train on these records as well?
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
 #include "assay/answers/testing/retraining.h"

@@ -1,7 +1,7 @@
 // assay robust: accuracy of a network while attacks and corruptions grow.
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/frame/gate_options.h"
 #include "assay/answers/testing/robustness.h"
@@ -21,7 +21,7 @@ class Robust final : public Command {
         "lists all)");
     flags.add("--independent", question_.options.independent,
               "along the radius of an attack (eps), attack each radius anew; otherwise a record that fell is "
-              "down at every greater radius, too, and is not attacked there");
+              "also down at every greater radius and is not attacked there");
     flags.add("--levels", question_.options.levels,
               "judge records as 8-bit levels of the valid range, as pictures have them");
     flags.add_output(

@@ -1,7 +1,7 @@
 // assay select: which tests to keep, or to look at first.
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/testing/selection.h"
 #include "assay/coverage/request.h"

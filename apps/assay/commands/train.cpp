@@ -4,7 +4,7 @@
 #include <array>
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
 #include "assay/answers/networks/training.h"

@@ -1,7 +1,7 @@
 // assay verify: whether an evidence pack is as it was made, and whether its figures come out again.
 
 #include <assay/error.h>
-#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/command.h"
 #include "apps/assay/program.h"
 #include "assay/evidence/opened_pack.h"
 #include "assay/evidence/verification.h"

@@ -78,7 +78,7 @@ class Climbed {
   Climbed of(const AttackProblem& problem, const std::vector<std::int64_t>& rows) const {
     std::vector<std::int64_t> aims;
     if (!aims_.empty())
-      for (const std::int64_t row : rows) aims.push_back(aims_[static_cast<std::size_t>(row)]);
+      for (const std::int64_t row : rows) aims.push_back(aims_[row]);
     return {problem, ratio_, std::move(aims)};
   }
   // [n] in float64.
@@ -257,7 +257,7 @@ class Apgd final : public Attack {
   static void keep(Search& at, const std::vector<std::int64_t>& kept) {
     const auto chosen = [&]<typename T>(std::vector<T>& all) {
       std::vector<T> some;
-      for (const std::int64_t row : kept) some.push_back(all[static_cast<std::size_t>(row)]);
+      for (const std::int64_t row : kept) some.push_back(all[row]);
       all = std::move(some);
     };
     at.problem = at.problem.at(array::tensor(kept));

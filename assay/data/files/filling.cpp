@@ -46,7 +46,7 @@ class GivenLengths {
     }
   }
   bool holds(std::int64_t record, std::int64_t step) const {
-    return static_cast<float>(step) < lengths_.as<float>()[static_cast<std::size_t>(record)];
+    return static_cast<float>(step) < lengths_.as<float>()[record];
   }
 
  private:
@@ -67,7 +67,7 @@ class StepMask {
            (wrong - all.begin()) / steps_, *wrong);
   }
   bool holds(std::int64_t record, std::int64_t step) const {
-    return mask_.as<float>()[static_cast<std::size_t>(record * steps_ + step)] == 1;
+    return mask_.as<float>()[record * steps_ + step] == 1;
   }
 
  private:

@@ -38,7 +38,7 @@ class XmlParser {
     return true;
   }
 
-  // Up to `end`, which goes, too.
+  // Up to `end`, which also goes.
   std::string_view take_until(std::string_view end) {
     const std::size_t at = rest_.find(end);
     if (at == std::string_view::npos) refuse(fmt::format("'{}' is missing", end));

@@ -33,7 +33,7 @@ ConstraintInfo l2_constraint() {
       .definition =
           "a change longer than eps (square root of the sum of squares) is scaled down to it after each step",
       .limits =
-          "the length grows with the number of elements: 1 is much for MNIST and little for large pictures",
+          "the length grows with the number of elements: 1 is large for MNIST and small for large pictures",
       .paper = "Carlini, Wagner, S&P 2017, for the norm",
       .options = {{"eps", "2", "length, in units of the valid range"}},
       .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {

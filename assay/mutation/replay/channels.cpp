@@ -90,7 +90,7 @@ Array run_row(const Session& session, const Array& value) {
 struct Reading {
   const Graph& graph;
   const Node& node;
-  std::optional<std::size_t> running;  // position of the only input that is no constant
+  std::optional<std::size_t> running;  // position of the only input that is not a constant
 
   Reading(const Graph& graph_, const Node& node_) : graph(graph_), node(node_) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -196,7 +196,7 @@ class ChannelFinder {
 
   std::size_t dims_of(ValueId id) const { return session_.shape(id).size(); }
   std::int64_t width_of(ValueId id) const { return session_.shape(id)[1]; }
-  // A value of the original, too.
+  // Also a value of the original.
   bool is_known(ValueId id) const { return id != no_value && index_of(id) < original_.values().size(); }
   // Records along axis 0, channels along axis 1.
   bool plain(ValueId id) const {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/first_rows.h"
 #include "assay/results/warnings.h"
 
@@ -98,13 +99,8 @@ void add_scores(report::Document& document, const Evaluation& evaluation, const 
 std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, const Dataset& data) {
   std::vector<report::Measurement> all;
   const auto add_count = [&](const std::string& of_class, std::size_t correct, std::size_t records) {
-    report::Measurement m;
-    m.criterion = "accuracy";
-    m.class_name = of_class;
-    m.covered = std::to_string(correct);
-    m.coverable = std::to_string(records);
-    m.value = defined_share(correct, records).value_or(0);
-    all.push_back(std::move(m));
+    all.push_back(counted_figure("accuracy", correct, records));
+    all.back().class_name = of_class;
   };
   if (evaluation.accuracy) {
     std::size_t correct = 0, records = 0;
@@ -119,11 +115,7 @@ std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, c
                 evaluation.class_records[c]);
   }
   const auto add_error = [&](const std::string& name, double value) {
-    report::Measurement m;
-    m.criterion = name;
-    m.value = value;
-    m.higher_is_better = false;
-    all.push_back(std::move(m));
+    all.push_back(number_figure(name, value, false));
   };
   if (evaluation.calibration) {
     add_error("calibration-error", evaluation.calibration->expected_error());

@@ -8,6 +8,7 @@
 
 #include <assay/attack.h>
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/numbers/distributions.h"
 #include "assay/support/text/so_many.h"
 
@@ -124,12 +125,9 @@ std::vector<report::Measurement> measurements_of(const relevance::Faithfulness& 
                                  measures = distinct(found.figures, &QualityFigures::measure);
   std::vector<report::Measurement> all;
   for (const QualityFigures& figures : found.figures) {
-    report::Measurement m;
-    m.criterion = fmt::format("{}[method={}]", short_name(measures, figures.measure),
-                              short_name(methods, figures.method));
-    m.value = figures.mean();
-    m.higher_is_better = figures.higher_is_better;
-    all.push_back(std::move(m));
+    all.push_back(number_figure(fmt::format("{}[method={}]", short_name(measures, figures.measure),
+                                            short_name(methods, figures.method)),
+                                figures.mean(), figures.higher_is_better));
   }
   return all;
 }

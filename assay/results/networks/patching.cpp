@@ -8,6 +8,7 @@
 
 #include "assay/report/escape.h"
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/networks/text_map.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/so_many.h"
@@ -50,11 +51,8 @@ std::string number_or_all(const std::optional<std::int64_t>& number) {
 }
 
 report::Measurement figure_of(std::string name, const PatchEffect& effect, bool higher_is_better) {
-  report::Measurement figure;
-  figure.criterion = std::move(name);
+  report::Measurement figure = number_figure(std::move(name), effect.share, higher_is_better);
   figure.layer = effect.site.layer;
-  figure.value = effect.share;
-  figure.higher_is_better = higher_is_better;
   return figure;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/first_rows.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/warnings.h"
@@ -115,12 +116,8 @@ report::Table worst_table(const ItemEvaluation& evaluation) {
 std::vector<report::Measurement> measurements_of(const ItemEvaluation& evaluation) {
   std::vector<report::Measurement> all;
   for (const Figure& figure : evaluation.figures) {
-    report::Measurement measurement;
-    measurement.criterion = figure.name;
-    if (figure.of_class) measurement.class_name = class_name(evaluation.class_names, *figure.of_class);
-    measurement.value = figure.value;
-    measurement.higher_is_better = figure.higher_is_better;
-    all.push_back(std::move(measurement));
+    all.push_back(number_figure(figure.name, figure.value, figure.higher_is_better));
+    if (figure.of_class) all.back().class_name = class_name(evaluation.class_names, *figure.of_class);
   }
   return all;
 }

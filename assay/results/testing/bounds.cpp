@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::results {
@@ -144,40 +145,21 @@ void add_definitions(report::Document& document, const bounds::CertifyOptions& o
          page});
 }
 
-report::Measurement count_measurement(const std::string& name, std::size_t count, std::size_t all,
-                                      bool more_is_better) {
-  report::Measurement m;
-  m.criterion = name;
-  m.covered = std::to_string(count);
-  m.coverable = std::to_string(all);
-  m.value = defined_share(count, all).value_or(0);
-  m.higher_is_better = more_is_better;
-  return m;
-}
-
-report::Measurement number_measurement(const std::string& name, double value, bool more_is_better) {
-  report::Measurement m;
-  m.criterion = name;
-  m.value = value;
-  m.higher_is_better = more_is_better;
-  return m;
-}
-
 }  // namespace
 
 std::vector<report::Measurement> measurements_of(std::span<const RecordBounds> found,
                                                  const bounds::CertifyOptions& options) {
   const std::size_t all = std::max<std::size_t>(1, found.size());
   std::vector<report::Measurement> figures{
-      count_measurement("certified", count_of(found, Outcome::certified), all, true),
-      count_measurement("attacked", count_of(found, Outcome::attacked), all, false),
-      count_measurement("open", count_of(found, Outcome::open), all, false),
-      count_measurement("right", all - count_of(found, Outcome::wrong), all, true)};
+      counted_figure("certified", count_of(found, Outcome::certified), all),
+      counted_figure("attacked", count_of(found, Outcome::attacked), all, false),
+      counted_figure("open", count_of(found, Outcome::open), all, false),
+      counted_figure("right", all - count_of(found, Outcome::wrong), all)};
   if (options.bisections == 0) return figures;
   const std::vector<double> radii = certified_radii(found);
   for (const double share : quantiles)
-    figures.push_back(number_measurement(fmt::format("certified-radius[quantile={}]", share),
-                                         radii.empty() ? 0 : quantile(radii, share), true));
+    figures.push_back(number_figure(fmt::format("certified-radius[quantile={}]", share),
+                                    radii.empty() ? 0 : quantile(radii, share)));
   return figures;
 }
 
@@ -211,8 +193,8 @@ report::Document document_of(std::span<const RecordBounds> found, const bounds::
 }
 
 std::vector<report::Measurement> measurements_of(const bounds::Answer& answer) {
-  return {number_measurement("holds", answer.verdict == bounds::Verdict::holds ? 1 : 0, true),
-          number_measurement("violated", answer.verdict == bounds::Verdict::violated ? 1 : 0, false)};
+  return {number_figure("holds", answer.verdict == bounds::Verdict::holds ? 1.0 : 0.0),
+          number_figure("violated", answer.verdict == bounds::Verdict::violated ? 1.0 : 0.0, false)};
 }
 
 report::Document document_of(const bounds::Answer& answer, const bounds::Query& query,
@@ -253,7 +235,7 @@ report::Document document_of(const bounds::Answer& answer, const bounds::Query& 
 }
 
 std::vector<report::Measurement> measurements_of(const bounds::WitnessCheck& check) {
-  return {number_measurement("counterexample", check.counterexample() ? 1 : 0, false)};
+  return {number_figure("counterexample", check.counterexample() ? 1.0 : 0.0, false)};
 }
 
 report::Document document_of(const bounds::WitnessCheck& check, const bounds::Query& query,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/testing/mutation.h"
 #include "assay/support/numbers/mean.h"
 #include "assay/support/text/text.h"
@@ -176,31 +177,19 @@ std::vector<report::Definition> study_definitions(const mutation::KillDesign& de
   };
 }
 
-report::Measurement share(const std::string& criterion, double value, std::string covered,
-                          std::string coverable) {
-  report::Measurement m;
-  m.criterion = criterion;
-  m.covered = std::move(covered);
-  m.coverable = std::move(coverable);
-  m.value = value;
-  return m;
-}
-
 }  // namespace
 
 std::vector<report::Measurement> measurements_of(const mutation::KillingStudy& study) {
   std::vector<report::Measurement> measurements;
   if (!study.scores.empty() && study.scores[0])
-    measurements.push_back(share("mutation", *study.scores[0], {}, {}));
+    measurements.push_back(number_figure("mutation", *study.scores[0]));
   std::size_t killed = 0, counted = 0;
   for (const mutation::TestedMutant& mutant : study.mutants) {
     if (mutant.verdicts.size() < 2) continue;
     ++counted;
     killed += mutant.verdicts[1].status == mutation::KillStatus::killed;
   }
-  if (counted > 0)
-    measurements.push_back(
-        share("killed-mutants", share_of(killed, counted), std::to_string(killed), std::to_string(counted)));
+  if (counted > 0) measurements.push_back(counted_figure("killed-mutants", killed, counted));
   return measurements;
 }
 

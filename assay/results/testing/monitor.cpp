@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::results {
@@ -79,11 +80,7 @@ std::vector<report::Measurement> measurements_of(const monitor::Detection& false
                                                  std::span<const monitor::Detection> found) {
   std::vector<report::Measurement> all;
   const auto add = [&](std::string name, double value, bool more_is_better) {
-    report::Measurement m;
-    m.criterion = std::move(name);
-    m.value = value;
-    m.higher_is_better = more_is_better;
-    all.push_back(std::move(m));
+    all.push_back(number_figure(std::move(name), value, more_is_better));
   };
   add("false-alarms", rate_of(false_alarms), false);
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "assay/report/mutant_labels.h"
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/first_rows.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/text/so_many.h"
@@ -52,15 +53,6 @@ std::string labels_of(const mutation::MutantScore& mutant) {
 bool tells_killable(const mutation::MutationState& state) {
   return std::ranges::any_of(
       state.mutants(), [](const mutation::MutantOutcome& mutant) { return mutant.killable.has_value(); });
-}
-
-report::Measurement counted(const std::string& criterion, std::uint64_t covered, std::uint64_t coverable) {
-  report::Measurement m;
-  m.criterion = criterion;
-  m.covered = std::to_string(covered);
-  m.coverable = std::to_string(coverable);
-  m.value = defined_share(covered, coverable).value_or(0);
-  return m;
 }
 
 report::Table operator_table(const mutation::MutationScore& score) {
@@ -359,22 +351,24 @@ std::vector<report::Measurement> measurements_of(const mutation::MutationState& 
                                                  const mutation::MutationScore& score) {
   std::vector<report::Measurement> measurements;
   if (score.all.coverable == 0) return measurements;
-  measurements.push_back(counted("mutation", score.all.killed_classes, score.all.coverable));
+  measurements.push_back(counted_figure("mutation", score.all.killed_classes, score.all.coverable));
   for (const mutation::GroupScore& layer : score.by_layer) {
     if (layer.coverable == 0) continue;
-    measurements.push_back(counted("mutation", layer.killed_classes, layer.coverable));
+    measurements.push_back(counted_figure("mutation", layer.killed_classes, layer.coverable));
     measurements.back().layer = layer.name;
   }
   for (const mutation::ClassScore& one : score.by_class) {
     if (!one.score || (state.classes() == 1 && !of_items(state))) continue;
-    measurements.push_back(counted("mutation", one.killed, mutants_for(state, one)));
+    measurements.push_back(counted_figure("mutation", one.killed, mutants_for(state, one)));
     measurements.back().class_name = class_name(state.class_names, one.number);
   }
   for (const mutation::GroupScore& op : score.by_operator) {
     if (op.coverable > 0)
-      measurements.push_back(counted("mutation[operator=" + op.name + "]", op.killed_classes, op.coverable));
+      measurements.push_back(
+          counted_figure("mutation[operator=" + op.name + "]", op.killed_classes, op.coverable));
   }
-  measurements.push_back(counted("killed-mutants", score.all.killed, score.all.killed + score.all.survived));
+  measurements.push_back(
+      counted_figure("killed-mutants", score.all.killed, score.all.killed + score.all.survived));
   return measurements;
 }
 

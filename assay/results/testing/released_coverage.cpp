@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/results/warnings.h"
 #include "assay/support/numbers/mean.h"
 #include "assay/support/text/text.h"
@@ -69,9 +70,7 @@ std::vector<report::Measurement> measurements_of(const coverage::ReleasedCoverag
                                                  const std::vector<std::size_t>& ms) {
   std::vector<report::Measurement> measured;
   for (const std::size_t m : ms) {
-    report::Measurement figure;
-    figure.criterion = fmt::format("released-idc[m={}]", m);
-    measured.push_back(std::move(figure));
+    measured.push_back(number_figure(fmt::format("released-idc[m={}]", m), 0));
     if (!found.each.empty()) measured.back().value = mean_of(found.values(m));
   }
   return measured;

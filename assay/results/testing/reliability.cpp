@@ -7,6 +7,7 @@
 
 #include "assay/report/percent.h"
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/text/so_many.h"
 
 namespace assay::results {
@@ -170,11 +171,7 @@ std::string headline_of(const Findings& found, const Graph& network, const Datas
 std::vector<report::Measurement> measurements_of(const ReliabilityFindings& found) {
   std::vector<report::Measurement> all;
   const auto add = [&](std::string name, double value, bool more_is_better = false) {
-    report::Measurement m;
-    m.criterion = std::move(name);
-    m.value = value;
-    m.higher_is_better = more_is_better;
-    all.push_back(std::move(m));
+    all.push_back(number_figure(std::move(name), value, more_is_better));
   };
   add("failure-probability", found.upper);
   for (const ReliabilityFindings::Profile& one : found.profiles)

@@ -7,6 +7,7 @@
 
 #include <assay/attack.h>
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 
 namespace assay::results {
 namespace {
@@ -130,11 +131,9 @@ std::vector<report::Measurement> measurements_of(const retraining::Retraining& r
                                                  const std::vector<retraining::ConditionScore>& scores) {
   std::vector<report::Measurement> measurements;
   for (const retraining::ConditionScore& row : scores) {
-    report::Measurement m;
-    m.criterion = fmt::format("retrained[condition={},set={}]", row.condition, row.set);
-    m.value = row.score.mean;
-    m.higher_is_better = retraining.higher_is_better;
-    measurements.push_back(std::move(m));
+    measurements.push_back(
+        number_figure(fmt::format("retrained[condition={},set={}]", row.condition, row.set), row.score.mean,
+                      retraining.higher_is_better));
   }
   return measurements;
 }

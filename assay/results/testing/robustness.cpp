@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "assay/results/document.h"
+#include "assay/results/figures.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::results {
@@ -199,18 +200,9 @@ report::Document document_of(std::span<const attack::DropCurve> curves, const at
 std::vector<report::Measurement> measurements_of(std::span<const attack::DropCurve> curves) {
   std::vector<report::Measurement> all;
   const auto add = [&](std::string name, double value, bool more_is_better) {
-    report::Measurement m;
-    m.criterion = std::move(name);
-    m.value = value;
-    m.higher_is_better = more_is_better;
-    all.push_back(std::move(m));
+    all.push_back(number_figure(std::move(name), value, more_is_better));
   };
-  const auto add_share = [&](const std::string& name, std::size_t right, std::size_t records) {
-    add(name, share_of(right, records), true);
-    all.back().covered = std::to_string(right);
-    all.back().coverable = std::to_string(records);
-  };
-  add_share("clean-accuracy", curves.front().clean, curves.front().records);
+  all.push_back(counted_figure("clean-accuracy", curves.front().clean, curves.front().records));
   for (const DropCurve& curve : curves) {
     const auto worst = curve.worst_step();
     const double undefined = std::numeric_limits<double>::quiet_NaN(), first = curve.along.severity(0),
@@ -221,8 +213,9 @@ std::vector<report::Measurement> measurements_of(std::span<const attack::DropCur
         last > first);
     add(fmt::format("worst-step[along={}]", curve.name), worst ? worst->drop : 0, false);
     for (std::size_t i = 0; i < curve.along.size(); ++i)
-      add_share(fmt::format("accuracy[along={},severity={}]", curve.name, curve.along.severities[i]),
-                curve.right[i], curve.records);
+      all.push_back(
+          counted_figure(fmt::format("accuracy[along={},severity={}]", curve.name, curve.along.severities[i]),
+                         curve.right[i], curve.records));
   }
   return all;
 }

@@ -40,7 +40,7 @@ void require_writable_folder(const std::filesystem::path& folder);
 // Throws Error{io} where the disk has fewer bytes left: for what a long run writes at its end.
 void require_room(const std::filesystem::path& path, std::uint64_t bytes);
 
-// Whether a system call failed with `code` for want of room: a full disk, a quota, a limit on sizes.
+// Whether a system call failed with `code` for want of space: a full disk, a quota, a limit on sizes.
 bool is_for_room(int code);
 
 // A new, empty, locked file next to `path`, which will be renamed to it.

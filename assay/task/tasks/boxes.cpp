@@ -166,8 +166,7 @@ class Boxes final : public Task {
         const std::vector<int> matches = Matching(found[c], boxes[c]).at(overlap_);
         for (std::size_t d = 0; d < found[c].size(); ++d) {
           const int match = matches[d];
-          const bool counts = match >= 0 ? !boxes[c][static_cast<std::size_t>(match)].ignored
-                                         : found[c][d].score >= confidence_;
+          const bool counts = match >= 0 ? !boxes[c][match].ignored : found[c][d].score >= confidence_;
           if (!counts) continue;
           pairs.push_back({r, found[c][d].source, found[c][d].of_class});
           right.push_back(match >= 0 ? 1 : 0);
@@ -234,7 +233,7 @@ class Boxes final : public Task {
     const std::vector<int> matches = Matching(found, boxes).at(overlap_);
     for (std::size_t d = 0; d < found.size(); ++d) {
       if (matches[d] < 0) continue;
-      Lead& lead = leads[held[static_cast<std::size_t>(matches[d])]];
+      Lead& lead = leads[held[matches[d]]];
       lead = detector_.lead(output, found[d].source, found[d].of_class, confidence_);
       lead.holds = found[d].score >= confidence_;
     }
@@ -248,7 +247,7 @@ class Boxes final : public Task {
       const auto row = targets.subspan(at, label_width);
       if (row[0] == -1) continue;
       const WantedBox box = wanted_box(row, at / label_width);
-      wanted[static_cast<std::size_t>(box.of_class)].push_back(box);
+      wanted[box.of_class].push_back(box);
     }
     return wanted;
   }
@@ -299,8 +298,7 @@ class Boxes final : public Task {
     for (int i = 0; i < overlap_count && !found.empty(); ++i) {
       const std::vector<int> matches = matching.at(coco_overlap(i));
       for (std::size_t d = 0; d < found.size(); ++d) {
-        const bool some = matches[d] >= 0,
-                   ignored = some && wanted[static_cast<std::size_t>(matches[d])].ignored;
+        const bool some = matches[d] >= 0, ignored = some && wanted[matches[d]].ignored;
         right[d] |= (some && !ignored ? 1U : 0U) << i;
         counts[d] |= (ignored ? 0U : 1U) << i;
       }
@@ -320,7 +318,7 @@ class Boxes final : public Task {
       if (matches[d] < 0) {
         left.found.push_back(found[d]);
       } else {
-        taken[static_cast<std::size_t>(matches[d])] = true;
+        taken[matches[d]] = true;
       }
     }
     for (std::size_t g = 0; g < wanted.size(); ++g) {
@@ -339,7 +337,7 @@ class Boxes final : public Task {
   static void note_right(const WantedBox& box, Judgement& judgement) {
     note(box.of_class, box.of_class, box.box, judgement);
     ++judgement.sums.right;
-    Counts& counts = judgement.sums.classes[static_cast<std::size_t>(box.of_class)];
+    Counts& counts = judgement.sums.classes[box.of_class];
     counts += {.matched = 1, .decided = 1, .wanted = 1};
   }
 
@@ -350,14 +348,14 @@ class Boxes final : public Task {
     std::vector<bool> taken(left.wanted.size());
     for (std::size_t d = 0; d < left.found.size(); ++d) {
       const std::int64_t decided = left.found[d].of_class;
-      ++judgement.sums.classes[static_cast<std::size_t>(decided)].decided;
+      ++judgement.sums.classes[decided].decided;
       const int match = matches[d];
-      if (match >= 0) taken[static_cast<std::size_t>(match)] = true;
-      note(match >= 0 ? left.wanted[static_cast<std::size_t>(match)].of_class : background(), decided,
-           match >= 0 ? left.wanted[static_cast<std::size_t>(match)].box : left.found[d].box, judgement);
+      if (match >= 0) taken[match] = true;
+      note(match >= 0 ? left.wanted[match].of_class : background(), decided,
+           match >= 0 ? left.wanted[match].box : left.found[d].box, judgement);
     }
     for (std::size_t g = 0; g < left.wanted.size(); ++g) {
-      ++judgement.sums.classes[static_cast<std::size_t>(left.wanted[g].of_class)].wanted;
+      ++judgement.sums.classes[left.wanted[g].of_class].wanted;
       if (!taken[g]) note(left.wanted[g].of_class, background(), left.wanted[g].box, judgement);
     }
   }
@@ -395,7 +393,7 @@ class RankedBoxes final : public Overall {
       if (positives == 0) continue;
       std::array<double, overlap_count> values{};
       for (int i = 0; i < overlap_count; ++i)
-        values[static_cast<std::size_t>(i)] = rankings_[c].interpolated_precision(i, positives, times);
+        values[i] = rankings_[c].interpolated_precision(i, positives, times);
       double sum = 0;
       for (const double value : values) sum += value;
       by_class.push_back(figure("average-precision", c, sum / overlap_count));

@@ -22,7 +22,7 @@
 namespace assay::task {
 namespace {
 
-// A symbol a line; a blank is one, too.
+// A symbol a line; a blank is also one.
 std::vector<std::string> alphabet_in(const std::string& file) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
   std::vector<std::string> symbols = parts_of(read_file(file, most_bytes), "\n");
@@ -437,7 +437,7 @@ TaskInfo text_task() {
       .options = {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
                   {"blank", "",
                    "number of the blank among the scores, or last; empty: 0, where an alphabet with a line "
-                   "for the blank names it so that it is no character, such as <blank>"},
+                   "for the blank names it so that it is not a character, such as <blank>"},
                   {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
                   {"labels", "characters",
                    "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},

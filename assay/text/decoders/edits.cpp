@@ -85,7 +85,7 @@ PartInfo<Decoder> decoder_sequence() {
   return part_info<Decoder, DecoderSequence>("Sequence", "decoders one after the other");
 }
 PartInfo<Decoder> replace_decoder() {
-  return part_info<Decoder, ReplaceDecoder>("Replace", "one text in the place of what matches");
+  return part_info<Decoder, ReplaceDecoder>("Replace", "one text in place of what matches");
 }
 PartInfo<Decoder> fuse_decoder() { return part_info<Decoder, FuseDecoder>("Fuse", "all tokens as one"); }
 PartInfo<Decoder> strip_decoder() {

@@ -81,7 +81,7 @@ PartInfo<Normalizer> normalizer_sequence() {
   return part_info<Normalizer, NormalizerSequence>("Sequence", "normalizers one after the other");
 }
 PartInfo<Normalizer> replace_normalizer() {
-  return part_info<Normalizer, ReplaceNormalizer>("Replace", "one text in the place of what matches");
+  return part_info<Normalizer, ReplaceNormalizer>("Replace", "one text in place of what matches");
 }
 PartInfo<Normalizer> prepend_normalizer() {
   return part_info<Normalizer, PrependNormalizer>("Prepend", "a text before all others");

@@ -42,7 +42,7 @@ class Verdict:
 
 
 def cases_of(test: Test, synonyms: Synonyms, seed: int) -> list[Case]:
-    """The texts of a test with what becomes of them. Texts that nothing changes are no cases."""
+    """The texts of a test with what becomes of them. Texts that nothing changes are not cases."""
     if test.kind == minimum_functionality:
         return [Case(text, label=test.entry["label"]) for text, _ in test.texts()]
     edits = edits_of(test.entry["edits"], synonyms) if "edits" in test.entry else []

@@ -36,7 +36,7 @@ class Words:
         return Words((*self.words[:place], word, *self.words[place + 1 :]), self.between)
 
     def without(self, place: int) -> str:
-        """The text without a word and the gap behind it."""
+        """The text without a word and the gap after it."""
         between = (*self.between[: place + 1], *self.between[place + 2 :])
         return Words((*self.words[:place], *self.words[place + 1 :]), between).text()
 
@@ -64,7 +64,7 @@ def synonyms_of(given: str | os.PathLike[str] | Mapping[str, Sequence[str]] | No
         except OSError as error:
             raise FileError(f"{os.fspath(given)}: {error.strerror}") from error
         except ValueError as error:
-            raise DataError(f"{os.fspath(given)}: is no JSON: {error}") from error
+            raise DataError(f"{os.fspath(given)}: is not JSON: {error}") from error
         if not isinstance(loaded, dict):
             raise DataError(f"{os.fspath(given)}: synonyms are a JSON object with a list of words for each word")
         given = loaded

@@ -390,9 +390,9 @@ void keep_own_width(Upgrade& u) {
   const auto type = u.graph.element_type(u.node.outputs[0]);
   if (!type || !is_narrow_integer(*type)) return;
   u.after("held", "Cast");
-  u.nodes_behind.back().attributes["to"] = std::int64_t{onnx_type(held_as(*type, u.node.describe()))};
+  u.nodes_after.back().attributes["to"] = std::int64_t{onnx_type(held_as(*type, u.node.describe()))};
   u.after("own_width", "Cast");
-  u.nodes_behind.back().attributes["to"] = std::int64_t{*type};
+  u.nodes_after.back().attributes["to"] = std::int64_t{*type};
 }
 
 // The operator that exports of Keras under JAX keep of TensorFlow: 1 - erf(x).
@@ -559,12 +559,12 @@ ValueId Upgrade::places(std::string_view role, ValueId x, std::int64_t axis) {
 
 void Upgrade::after(std::string_view role, std::string op, ValueId second_input) {
   const ValueId inner = graph.new_value(fmt::format("{}/inner", node.name));
-  nodes_behind.push_back({.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
-                          .op = std::move(op),
-                          .inputs = {inner},
-                          .outputs = {node.outputs[0]},
-                          .attributes = {}});
-  if (second_input != no_value) nodes_behind.back().inputs.push_back(second_input);
+  nodes_after.push_back({.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
+                         .op = std::move(op),
+                         .inputs = {inner},
+                         .outputs = {node.outputs[0]},
+                         .attributes = {}});
+  if (second_input != no_value) nodes_after.back().inputs.push_back(second_input);
   node.outputs[0] = inner;
 }
 
@@ -594,7 +594,7 @@ void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();
   graph.add(std::move(node));
   // The one that was added last reads the node's own output.
-  auto& added = upgrade.nodes_behind;
+  auto& added = upgrade.nodes_after;
   for (auto last = added.rbegin(); last != added.rend(); ++last) graph.add(std::move(*last));
 }
 

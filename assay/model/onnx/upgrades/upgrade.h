@@ -57,7 +57,7 @@ struct Upgrade {
   void after(std::string_view role, std::string op, ValueId second_input = no_value);
   // The value is the node's output of that number, if anyone named it.
   void forward(std::size_t output, ValueId value);
-  std::vector<Node> nodes_behind;
+  std::vector<Node> nodes_after;
 };
 
 struct UpgradeRule {

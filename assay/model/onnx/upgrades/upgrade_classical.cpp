@@ -86,7 +86,7 @@ void one_hot_encoder(Upgrade& u) {
   const ValueId known = u.before("known", "ReduceMax", {columns, u.integers("categories_axis", {-1})});
   become(u, "Div", {columns, known});
   u.graph.remark(
-      "a number that is no category, at which ONNX Runtime fails, gives NaN; trees that read it take a "
+      "a number that is not a category, at which ONNX Runtime fails, gives NaN; trees that read it take a "
       "branch nevertheless",
       u.node.describe());
 }
@@ -163,7 +163,7 @@ ValueId other_label(Upgrade& u, DType type) {
   if (found != u.node.attributes.end()) {
     const Array* const array = std::get_if<Array>(&found->second);
     if (array == nullptr || array->count() != 1)
-      fail(Fault::model, "{}: attribute 'default_tensor' is no number", u.node.describe());
+      fail(Fault::model, "{}: attribute 'default_tensor' is not a number", u.node.describe());
     return u.constant("other", array->to(type).reshape({}));
   }
   return is_real(type) ? u.real("other", u.node.real("default_float", -0.0F))

@@ -81,7 +81,7 @@ void activate(Upgrade& u, const std::string& name, const std::vector<float>& num
     return i < numbers.size() ? numbers[i] : fallback;
   };
   u.after("activation", name);
-  Node& node = u.nodes_behind.back();
+  Node& node = u.nodes_after.back();
   if (name == "Clip") {
     node.inputs.push_back(u.real("least", number(0, std::numeric_limits<float>::lowest())));
     node.inputs.push_back(u.real("most", number(1, std::numeric_limits<float>::max())));

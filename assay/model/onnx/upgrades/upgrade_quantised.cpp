@@ -37,14 +37,14 @@ ValueId dequantised(Upgrade& u, std::string_view role, const Quantised& x, std::
 }
 
 // The node computes in float32, and its result is quantised afterwards.
-void quantise_behind(Upgrade& u, ValueId scale, ValueId zero) {
+void quantise_after(Upgrade& u, ValueId scale, ValueId zero) {
   u.after("quantised", "QuantizeLinear", scale);
-  if (zero != no_value) u.nodes_behind.back().inputs.push_back(zero);
+  if (zero != no_value) u.nodes_after.back().inputs.push_back(zero);
 }
 
-void quantise_behind(Upgrade& u, std::size_t scale) {
+void quantise_after(Upgrade& u, std::size_t scale) {
   u.require_inputs({scale});
-  quantise_behind(u, u.node.inputs[scale], input_or_none(u, scale + 1));
+  quantise_after(u, u.node.inputs[scale], input_or_none(u, scale + 1));
 }
 
 // The product of both scales and a factor, in whose units a bias is.
@@ -71,7 +71,7 @@ void quantised_convolution(Upgrade& u) {
   u.require_inputs({6});
   const Quantised x = quantised_input(u, 0), w = quantised_input(u, 3);
   const ValueId bias = input_or_none(u, 8);
-  quantise_behind(u, 6);
+  quantise_after(u, 6);
   u.node.op = "Conv";
   u.node.inputs = {dequantised(u, "x", x, 1), dequantised(u, "weights", w, 0)};
   if (bias != no_value)
@@ -80,7 +80,7 @@ void quantised_convolution(Upgrade& u) {
 
 void quantised_product(Upgrade& u) {
   const Quantised a = quantised_input(u, 0), b = quantised_input(u, 3);
-  quantise_behind(u, 6);
+  quantise_after(u, 6);
   u.node.op = "MatMul";
   // One scale a row of the first matrix, one a column of the second.
   u.node.inputs = {dequantised(u, "a", a, std::max<std::int64_t>(0, last_axis(u, a.value) - 1)),
@@ -115,7 +115,7 @@ void quantise_to_declared_type(Upgrade& u) {
 // (A, B, result): each with scale and zero point.
 void quantised_pair(Upgrade& u) {
   const Quantised a = quantised_input(u, 0), b = quantised_input(u, 3);
-  quantise_behind(u, 6);
+  quantise_after(u, 6);
   u.node.op = u.node.op.substr(std::string_view("QLinear").size());
   u.node.inputs = {dequantised(u, "a", a, 0), dequantised(u, "b", b, 0)};
 }
@@ -124,7 +124,7 @@ void quantised_pair(Upgrade& u) {
 void quantised_choice(Upgrade& u) {
   u.require_inputs({0});
   const Quantised x = quantised_input(u, 1), y = quantised_input(u, 4);
-  quantise_behind(u, 7);
+  quantise_after(u, 7);
   u.node.op = "Where";
   u.node.inputs = {u.node.inputs[0], dequantised(u, "x", x, 0), dequantised(u, "y", y, 0)};
 }
@@ -132,7 +132,7 @@ void quantised_choice(Upgrade& u) {
 // (x, result)
 void quantised_single(Upgrade& u) {
   const Quantised x = quantised_input(u, 0);
-  quantise_behind(u, 3);
+  quantise_after(u, 3);
   u.node.op = u.node.op.substr(std::string_view("QLinear").size());
   u.node.inputs = {dequantised(u, "x", x, 0)};
 }
@@ -163,7 +163,7 @@ void quantised_pooling(Upgrade& u) {
   quantised_single(u);
   u.node.inputs[0] = u.before("channels_first", "Transpose", {u.node.inputs[0]}, {{"perm", forward}});
   u.after("channels_last", "Transpose");
-  u.nodes_behind.back().attributes["perm"] = back;
+  u.nodes_after.back().attributes["perm"] = back;
 }
 
 // (scale and zero point of the result, then each part with its own)
@@ -173,7 +173,7 @@ void quantised_concat(Upgrade& u) {
   std::vector<ValueId> parts;
   for (std::size_t i = 2; i < u.node.inputs.size(); i += 3)
     parts.push_back(dequantised(u, "part", quantised_input(u, i), 0));
-  quantise_behind(u, 0);
+  quantise_after(u, 0);
   u.node.op = "Concat";
   u.node.inputs = std::move(parts);
 }
@@ -181,7 +181,7 @@ void quantised_concat(Upgrade& u) {
 void quantised_gemm(Upgrade& u) {
   const Quantised a = quantised_input(u, 0), b = quantised_input(u, 3);
   const ValueId bias = input_or_none(u, 6);
-  if (u.has_input(7)) quantise_behind(u, 7);  // otherwise the result stays in float32
+  if (u.has_input(7)) quantise_after(u, 7);  // otherwise the result stays in float32
   const float alpha = u.node.real("alpha", 1);
   const bool flipped = u.node.integer("transB", 0) != 0;
   u.node.op = "Gemm";

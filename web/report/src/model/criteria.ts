@@ -4,7 +4,7 @@ import { groups, label } from "./rows";
 
 export interface Measure {
   readonly coverage: number | undefined;
-  /** Of measures that are no share of items. */
+  /** Of measures that are not a share of items. */
   readonly value: number | undefined;
   readonly attainable: number | undefined;
   readonly covered: string;

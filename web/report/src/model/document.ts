@@ -102,7 +102,7 @@ function column(value: unknown): Column | undefined {
   return { id: text(value.id), title: text(value.title) || text(value.id), kind };
 }
 
-/** A row is an object by column id or, to save room, an array in the order of the columns. */
+/** A row is an object by column id or, to save space, an array in the order of the columns. */
 function row(value: unknown, columns: readonly Column[]): Row {
   const result: Record<string, Cell> = Object.create(null);
   columns.forEach(({ id }, i) => {

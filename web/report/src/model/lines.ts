@@ -50,7 +50,7 @@ export function explanationCurves(document: Document): Line[] {
   );
 }
 
-/** Each figure of a history over time; one value is no line. */
+/** Each figure of a history over time; one value is not a line. */
 export function trends(document: Document): Line[] {
   return lines(
     document.tables.get("values"),

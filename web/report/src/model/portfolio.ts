@@ -6,7 +6,7 @@ import { label } from "./rows";
 export interface Figure {
   readonly document: number;
   readonly share: number | undefined;
-  /** Of measures that are no share of items. */
+  /** Of measures that are not a share of items. */
   readonly value: number | undefined;
 }
 

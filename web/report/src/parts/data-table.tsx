@@ -22,7 +22,7 @@ function filled({ columns, rows }: Table): readonly Column[] {
   return rows.length === 0 ? columns : columns.filter(({ id }) => rows.some((row) => label(row[id]) !== ""));
 }
 
-/** Whether cells hold sentences, which need room where the table is wider than its place. */
+/** Whether cells hold sentences, which need space where the table is wider than its place. */
 function isWide({ id, kind }: Column, rows: readonly Row[]): boolean {
   return kind === "text" && rows.some((row) => !isPicture(row[id]) && label(row[id]).length > WIDE_FROM);
 }
