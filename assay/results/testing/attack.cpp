@@ -12,6 +12,7 @@
 #include "assay/attack/changes.h"
 #include "assay/engine/elements.h"
 #include "assay/results/document.h"
+#include "assay/results/networks/marks.h"
 #include "assay/results/networks/pictures.h"
 #include "assay/task/standing.h"
 
@@ -278,15 +279,15 @@ std::string fate_of_items(const ItemsOfRecord& items, const attack::AttackOption
 
 }  // namespace
 
-std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
-                                           const Dataset& data, const attack::AttackOptions& options,
-                                           std::size_t count, const std::filesystem::path& folder) {
-  if (!is_picture(data)) return {};
+void draw_attacked(report::Document& document, const attack::AttackSummary& summary, const Session& session,
+                   const Dataset& data, const attack::AttackOptions& options, std::size_t count,
+                   const std::filesystem::path& folder) {
+  if (!is_picture(data)) return;
   std::vector<std::size_t> rows, originals;
   for (std::size_t row = 0; row < summary.records.size() && rows.size() < count; ++row) {
     if (summary.records[row].success || summary.succeeded == 0) rows.push_back(row);
   }
-  if (rows.empty()) return {};
+  if (rows.empty()) return;
   for (const std::size_t row : rows) originals.push_back(summary.records[row].original);
   const DatasetPtr attacked = open_dataset(summary.data);
   const Batch before = data.read(originals), after = attacked->read(rows);
@@ -302,12 +303,15 @@ std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary,
       changed.caption = fate_of_items(items, options);
       changed.decided_before = options.task->marks(items.before);
       changed.decided_after = options.task->marks(items.after);
+      for (const task::Marks* const marks : {&changed.decided_before, &changed.decided_after})
+        name_colours(document, *marks, options.task->class_names());
     }
     changed.caption = fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
                                   data.id(record.original), changed.caption, record.l2);
     records.push_back(std::move(changed));
   }
-  return draw_triples(data, records, folder, summary.file.stem().string());
+  std::ranges::move(draw_triples(data, records, folder, summary.file.stem().string()),
+                    std::back_inserter(document.pictures));
 }
 
 }  // namespace assay::results

@@ -171,12 +171,13 @@ function usable(document: Document, id: string): boolean {
 export const shownViews = (document: Document): View[] =>
   views.filter(({ tables, when }) => tables.some((id) => usable(document, id)) && (when?.(document) ?? true));
 
-/** Tables that no view shows. */
+/** Tables that neither a view shows nor, as the legend, the pictures. */
 export function otherTables(document: Document) {
   const shown = new Set(
     shownViews(document).flatMap(({ tables }) =>
       tables.filter((id) => usable(document, id) || id === "histograms"),
     ),
   );
+  if (document.pictures.length > 0) shown.add("colours");
   return [...document.tables.values()].filter(({ id }) => !shown.has(id));
 }

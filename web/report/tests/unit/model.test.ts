@@ -11,9 +11,17 @@ import { mutantMap, tally } from "../../src/model/mutants";
 import { firstShown, network, stripOf } from "../../src/model/network";
 import { rankings } from "../../src/model/records";
 import { intervals } from "../../src/model/retraining";
-import { filtered, sorted } from "../../src/model/rows";
+import { coloursOf, filtered, sorted } from "../../src/model/rows";
 import { step } from "../../src/model/scale";
-import { bounded, characterised, dropped, explained, followed, lenet } from "../fixtures/documents";
+import {
+  bounded,
+  characterised,
+  dropped,
+  explained,
+  followed,
+  labelledPixels,
+  lenet,
+} from "../fixtures/documents";
 
 const read = (value: unknown) => {
   const document = parse(JSON.stringify({ documents: [value] }))[0];
@@ -21,6 +29,17 @@ const read = (value: unknown) => {
   return document;
 };
 const document = read(lenet());
+
+describe("the legend of pictures", () => {
+  it("names colours, and leaves out what is none", () => {
+    expect(coloursOf(read(labelledPixels()).tables.get("colours"))).toEqual([
+      ["road", "#ff0000"],
+      ["sky <b>", "#004aff"],
+    ]);
+    expect(coloursOf(undefined)).toEqual([]);
+  });
+});
+
 const rows = (id: string) => document.tables.get(id)?.rows ?? [];
 
 describe("intervals of retraining", () => {
