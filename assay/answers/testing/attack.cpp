@@ -164,7 +164,8 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   for (const attack::AttackSummary& summary : summaries) {
     if (!question.tokenizer.empty())
       results::add_attacked_texts(document, summary, *data, question.tokenizer, question.texts);
-    results::draw_attacked(document, summary, session, *data, options, question.pictures, question.folder);
+    else
+      results::show_attacked(document, summary, session, *data, options, question.pictures, question.folder);
   }
   results::add_provenance(document, session.graph(), {{"data", data}});
   return {std::move(document), summaries.front().levels};

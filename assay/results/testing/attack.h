@@ -15,9 +15,9 @@
 namespace assay::results {
 
 // Puts up to `count` records of an attack beside what they were into the document: successes, or where there
-// are none the others; none where records are not pictures. `options`: of the attack; of items the captions
-// say what changed, and the colours of their classes have names.
-void draw_attacked(report::Document& document, const attack::AttackSummary& summary, const Session& session,
+// are none the others; as pictures, or where records are none as rows of the table `attacked`. `options`: of
+// the attack; of items the captions say what changed, and the colours of their classes have names.
+void show_attacked(report::Document& document, const attack::AttackSummary& summary, const Session& session,
                    const Dataset& data, const attack::AttackOptions& options, std::size_t count,
                    const std::filesystem::path& folder);
 
