@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arrays import Array
 from ._progress import tell
-from .errors import DataError, FileError, UsageError
+from .errors import DataError, FileError, UsageError, kind_of
 
 __all__ = [
     "Choice",
@@ -112,7 +112,7 @@ def table_of(value: Any) -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise UsageError(f"a {type(value).__name__} is read by pyarrow; pip install pyarrow ({error})") from None
+        raise UsageError(f"{kind_of(value)} is read by pyarrow; pip install pyarrow ({error})") from None
     return pyarrow.table(value)
 
 

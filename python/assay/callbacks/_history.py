@@ -12,7 +12,7 @@ from typing import Any, Literal
 from .._model import load
 from .._progress import AssayWarning
 from .._results import Result
-from ..errors import UsageError
+from ..errors import UsageError, kind_of
 
 __all__ = ["CoverageHistory", "History"]
 
@@ -70,7 +70,7 @@ class History:
         """Of the network as it is now: one of Assay, a torch module or a model of Keras."""
         result = self.question(network if self.example is None else load(network, self.example))
         if not isinstance(result, Result):
-            raise UsageError(f"the function of a history returns what an analysis gave, not a {type(result).__name__}")
+            raise UsageError(f"the function of a history returns what an analysis gave, not {kind_of(result)}")
         step = len(self.results) if step is None else step
         if self.results:
             self._compare(result, step, 0 if self.against == "first" else len(self.results) - 1)
