@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import UsageError
+from .errors import UsageError, kind_of
 
 __all__ = ["Array", "array_of", "channels_first", "host", "is_array", "refused", "scaled"]
 
@@ -59,7 +59,7 @@ def host(value: Any, what: str) -> Array:
     except UsageError:
         raise
     except Exception as error:  # of any library
-        raise UsageError(_uneven(value, what) or f"{what}, a {type(value).__name__}, gives no array: {error}") from error
+        raise UsageError(_uneven(value, what) or f"{what}, {kind_of(value)}, gives no array: {error}") from error
 
 
 def _host_of_torch(tensor: Any, what: str) -> Any:

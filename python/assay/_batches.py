@@ -14,7 +14,7 @@ from ._forms import Preparation
 from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of, texts_of
 from .errors import UsageError
 
-__all__ = ["batches_of", "choice_of", "is_pictured", "names_in", "names_of", "spooled"]
+__all__ = ["batches_of", "choice_of", "is_pictured", "is_table_of_hugging_face", "names_in", "names_of", "spooled"]
 
 Names = Callable[[str], list[str]]  # of the classes that the numbers in a column stand for, where they are known
 
@@ -68,7 +68,7 @@ class _Spool:
 
 def batches_of(value: Any) -> Iterable[Any] | None:
     """An iterable of batches or records, or None for other objects."""
-    if _is_of_hugging_face(value):
+    if is_table_of_hugging_face(value):
         formatted = value if _has_transform(value) else value.with_format("numpy")
         batches: Iterable[Any] = formatted.iter(batch_size=256)
         return batches
@@ -84,7 +84,7 @@ def _is_of_torch(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.utils.data.Dataset)
 
 
-def _is_of_hugging_face(value: Any) -> bool:
+def is_table_of_hugging_face(value: Any) -> bool:
     return hasattr(value, "features") and hasattr(value, "with_format") and hasattr(value, "iter")
 
 
@@ -95,14 +95,14 @@ def _has_transform(value: Any) -> bool:
 
 def choice_of(value: Any, choice: Choice) -> Choice:
     """The chosen columns; of a data set of Hugging Face all columns are inputs if none are chosen."""
-    if choice or not _is_of_hugging_face(value) or not value.column_names:
+    if choice or not is_table_of_hugging_face(value) or not value.column_names:
         return choice
-    return replace(choice, inputs=[name for name in value.column_names])
+    return replace(choice, inputs=choice.inputs_among(value.column_names))
 
 
 def names_of(value: Any, label: str | None) -> list[str]:
     """Names of the classes, if a data set of Hugging Face or torchvision knows them."""
-    if _is_of_hugging_face(value):
+    if is_table_of_hugging_face(value):
         return names_in(value, label)
     utils = sys.modules["torch"].utils.data if "torch" in sys.modules else None
     while utils is not None and isinstance(value, (utils.DataLoader, utils.Subset)) and not hasattr(value, "classes"):
@@ -116,17 +116,15 @@ def names_of(value: Any, label: str | None) -> list[str]:
 
 def names_in(value: Any, column: str | None) -> list[str]:
     """Names that the numbers in a column of a data set of Hugging Face stand for."""
-    features = getattr(value, "features", None) if _is_of_hugging_face(value) else None
+    features = getattr(value, "features", None) if is_table_of_hugging_face(value) else None
     return list(getattr((features or {}).get(column), "names", None) or [])
 
 
 def is_pictured(value: Any, choice: Choice) -> bool:
     """Whether the inputs are pictures as Hugging Face decodes them: bytes, channels last."""
-    if not _is_of_hugging_face(value) or _has_transform(value) or not value.features:
+    if not is_table_of_hugging_face(value) or _has_transform(value) or not value.features:
         return False
-    others = [*choice.outputs, *choice.columns_of_meta]
-    chosen = choice.inputs or [name for name in value.features if name not in others]
-    return all(type(value.features.get(name)).__name__ == "Image" for name in chosen)
+    return all(type(value.features.get(name)).__name__ == "Image" for name in choice.inputs_among(list(value.features)))
 
 
 def _is_picture(value: Any) -> bool:

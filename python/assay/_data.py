@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _assay
 from ._arrays import Array, array_of, host, is_array, refused
-from ._batches import batches_of, choice_of, is_pictured, names_in, names_of, spooled
+from ._batches import batches_of, choice_of, is_pictured, is_table_of_hugging_face, names_in, names_of, spooled
 from ._forms import Layout, Preparation
 from ._tables import (
     Choice,
@@ -20,6 +20,8 @@ from ._tables import (
     characteristics_of,
     classes_of,
     column_of,
+    columns_of,
+    indexes_of,
     is_column,
     numbers_of,
     read_parquet,
@@ -290,6 +292,9 @@ def _parts(x: Any, y: Any, choice: Choice, names: list[str]) -> _Taken:
         raise UsageError(_no_parts_of_meta if choice.meta else "label=, target= and inputs= name columns of a table, or parts of dicts {name: x}")
     if y is not None and choice.outputs:
         raise UsageError("the classes or targets are either a part of the dict, label= or target=, or y")
+    for name, part in x.items():
+        if is_table_of_hugging_face(part):
+            raise UsageError(f"x holds several data sets, {', '.join(map(str, x))}; give one of them: x['{name}']")
     inputs = {name: x[name] for name in choice.inputs_among(list(x))}
     outputs = [Column(str(name), np.asarray(x[name])) for name in choice.outputs]
     if choice.label is not None:
@@ -331,8 +336,7 @@ def _worded(x: Any, y: Any, words: Any, choice: Choice, names: list[str]) -> _Wo
             raise UsageError("label=, target=, inputs= and names in meta= are of columns of a table")
         inputs, vocabulary = inputs_of_words(x, words)
         return _Worded(_single(inputs), vocabulary, y, names, {}, (rows_of(x) or None) if is_column(x) else None)
-    columns = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    chosen = choice.inputs_among(columns)
+    chosen = choice.inputs_among(columns_of(table), indexes_of(table))
     if y is not None and choice.outputs:
         raise UsageError("the classes or targets are either a column, label= or target=, or y")
     rows = rows_of(table)

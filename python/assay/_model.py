@@ -14,7 +14,7 @@ from ._data import Data, data as make_data
 from ._export import channels_last, class_names_of, exported, is_network
 from ._forms import Form
 from ._progress import Progress, listener_of
-from .errors import UsageError
+from .errors import UsageError, kind_of
 
 __all__ = ["Layer", "Model", "load"]
 
@@ -348,4 +348,4 @@ def _network_of(source: Any, example: Any, name: str) -> Any:
         return _assay.read_onnx(bytes(source), "", name)
     if isinstance(source, (str, os.PathLike)):
         return _assay.read_model(os.fspath(source))
-    raise UsageError(f"a {type(source).__name__} is not a network: give a file, ONNX bytes, a torch module or Keras model")
+    raise UsageError(f"{kind_of(source)} is not a network: give a file, ONNX bytes, a torch module or Keras model")

@@ -19,7 +19,7 @@ __all__ = ["extract", "table_page"]
 
 # Bytes of parts of the page, which leaves some for the headline, the style and the names of what is left out.
 _text_bytes, _notice_bytes, _table_bytes = 3_500, 1_000, 18_000
-_picture_bytes, _thumbnail_bytes, _curve_bytes = 13_000, 4_000, 4_000
+_picture_bytes, _legend_bytes, _thumbnail_bytes, _curve_bytes = 13_000, 2_000, 4_000, 4_000
 
 _rows, _columns = 10, 14
 _rows_alone = 25
@@ -61,11 +61,12 @@ def extract(result: Result) -> str:
         _gallery("", _within(_text_bytes, _facts(shown), left)),
         *_within(_notice_bytes, _notices(shown), left),
         _gallery("", _within(_picture_bytes, _pictures(shown["pictures"]), left)),
+        *_within(_legend_bytes, _legends(tables), None),
         *(_gallery(table["title"], _within(_thumbnail_bytes, _thumbnails(table), None)) for table in _with_thumbnails(tables)),
         *(_gallery(table["title"], _within(_curve_bytes, _growth(result, table), None)) for table in _with_curves(tables)),
         *_within(_table_bytes, _tables([table for table in tables if not table["detail"]]), left),
     ]
-    left += [_sized(table) for table in tables if table["detail"]]
+    left += [_sized(table) for table in tables if table["detail"] and table["id"] != "colours"]
     return f'<div class="assay-result">\n{_style}{"".join(body)}{_where(left)}</div>'
 
 
@@ -155,6 +156,15 @@ def _pictures(pictures: Iterable[tuple[str, bytes]]) -> Iterator[Part]:
         if content.startswith(b"\x89PNG\r\n\x1a\n") and content.endswith(b"\0\0\0\0IEND\xaeB`\x82"):
             data = "data:image/png;base64," + base64.b64encode(content).decode()
             yield f"picture {title}", _figure(f'<img src="{data}" alt="">', _text(title, 120))
+
+
+def _legends(tables: list[dict[str, Any]]) -> Iterator[Part]:
+    """Which colour of the pictures is which class."""
+    for table in tables:
+        if table["id"] == "colours":
+            known = [(name, colour) for name, colour in table["rows"] if re.fullmatch(r"#[0-9a-f]{6}", colour)]
+            named = " ".join(f'<span style="white-space:nowrap"><b style="color:{colour}">■</b> {_text(name, 40)}</span>' for name, colour in known)
+            yield "", f'<p>{named}{_more(table["size"] - len(known), "classes")}</p>\n'
 
 
 def _with_thumbnails(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from ._program import program_file
 from ._progress import Progress, listener_of, tell
 from ._results import Result
 from ._tables import table_of
-from .errors import FileError, UsageError
+from .errors import FileError, UsageError, kind_of
 
 __all__ = ["commands"]
 
@@ -97,7 +97,7 @@ class _Question:
             return [text for item in value for text in self.text(flag, item)]
         if flag["type"] == "SPEC" and (isinstance(value, (tuple, Mapping, Data)) or _is_data(value)):
             return [self.dataset(name, value)]
-        raise UsageError(f"{name}: a {type(value).__name__} is not a value for it ({flag['summary']})")
+        raise UsageError(f"{name}: {kind_of(value)} is not a value for it ({flag['summary']})")
 
     def give(self, flag: Mapping[str, Any], value: Any) -> None:
         if value is None or (flag["is_switch"] and value is False):

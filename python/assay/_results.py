@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _assay
 from ._data import Data, data as make_data
-from .errors import DataError, FileError, GateFailed, UsageError
+from .errors import DataError, FileError, GateFailed, UsageError, kind_of
 
 __all__ = ["Result", "Table", "read_result", "save_report"]
 
@@ -344,7 +344,7 @@ def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None
     results = list(results)
     for result in results:
         if not isinstance(result, Result):
-            kind = "None" if result is None else f"a {type(result).__name__}"
+            kind = "None" if result is None else kind_of(result)
             raise UsageError(f"a report is made of results; {kind} is not one")
     _write(path, _assay.page([result._answer for result in results]))
 

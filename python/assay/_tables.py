@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from ._arrays import Array
 from ._progress import tell
-from .errors import DataError, FileError, UsageError
+from .errors import DataError, FileError, UsageError, kind_of
 
 __all__ = [
     "Choice",
@@ -19,6 +20,8 @@ __all__ = [
     "characteristics_of",
     "classes_of",
     "column_of",
+    "columns_of",
+    "indexes_of",
     "inputs_of",
     "is_column",
     "joined",
@@ -56,10 +59,11 @@ class Choice:
         """Names without what they say of ranges."""
         return [one.partition(":")[0] for one in self.meta]
 
-    def inputs_among(self, names: Sequence[Any]) -> list[Any]:
-        """The names of the inputs, all of which are there once."""
+    def inputs_among(self, names: Sequence[Any], indexes: Sequence[Any] = ()) -> list[Any]:
+        """The names of the inputs, all of which are there once; columns that name the rows only where they are chosen."""
         others = [*self.outputs, *self.columns_of_meta]
-        chosen = list(self.inputs) if self.inputs is not None else [name for name in names if name not in others]
+        free = [name for name in names if name not in others and name not in indexes and not is_apart(name)]
+        chosen = list(self.inputs) if self.inputs is not None else free
         for name in [*others, *chosen]:
             if name not in names:
                 raise UsageError(f"the table has no column '{name}'; there are {', '.join(map(str, names))}")
@@ -108,7 +112,7 @@ def table_of(value: Any) -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise UsageError(f"a {type(value).__name__} is read by pyarrow; pip install pyarrow ({error})") from None
+        raise UsageError(f"{kind_of(value)} is read by pyarrow; pip install pyarrow ({error})") from None
     return pyarrow.table(value)
 
 
@@ -158,10 +162,33 @@ def _plain(series: Any) -> Array:
         return np.asarray(series.to_numpy(zero_copy_only=False))
 
 
+def is_apart(name: Any) -> bool:
+    """Whether another library calls a column so that tells where records come from: pandas an index that has no name,
+    webdataset what it adds to the parts of a record."""
+    return re.fullmatch(r"__(index_level_\d+|key|url|local_path)__", str(name)) is not None
+
+
+def _told_indexes(table: Any) -> list[Any]:
+    """What the metadata of a table in Arrow say of the index of pandas: names of columns, or ranges."""
+    return list((getattr(getattr(table, "schema", None), "pandas_metadata", None) or {}).get("index_columns", []))
+
+
+def indexes_of(table: Any) -> list[str]:
+    """The columns of a table in Arrow that were the index of pandas, as its metadata tell or their names."""
+    if not hasattr(table, "column_names") and not hasattr(table, "get_column"):
+        return []
+    told = _told_indexes(table)
+    return [name for name in columns_of(table) if name in told or is_apart(name)]
+
+
+def columns_of(table: Any) -> list[Any]:
+    """Their names."""
+    return list(table.column_names if hasattr(table, "column_names") else table.columns)
+
+
 def taken(table: Any, choice: Choice, class_names: list[str]) -> tuple[Any, Any, list[str], list[str]]:
     """Inputs, outputs, names of classes and of rows."""
-    names = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    chosen = choice.inputs_among(names)
+    chosen = choice.inputs_among(columns_of(table), indexes_of(table))
     rows = rows_of(table)
     row = rows.__getitem__ if rows else None
     x = inputs_of(column_of(table[name], str(name), row) for name in chosen)
@@ -175,7 +202,13 @@ def taken(table: Any, choice: Choice, class_names: list[str]) -> tuple[Any, Any,
 
 def rows_of(table: Any) -> list[str]:
     """Names of the rows, where the table has some."""
-    return [str(row) for row in table.index] if hasattr(table, "index") else []
+    if hasattr(table, "index"):
+        return [", ".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in table.index]
+    levels = [texts_of(column_of(table[name], name)) for name in indexes_of(table)]
+    for told in _told_indexes(table):
+        if isinstance(told, dict) and len(numbers := range(told["start"], told["stop"], told["step"])) == len(table):
+            levels.append(list(map(str, numbers)))
+    return [", ".join(row) for row in zip(*levels)]
 
 
 def characteristics_of(table: Any, meta: Sequence[str]) -> dict[str, list[str]]:
@@ -184,7 +217,9 @@ def characteristics_of(table: Any, meta: Sequence[str]) -> dict[str, list[str]]:
 
 
 def texts_of(column: Column) -> list[str]:
-    """Its values as texts, empty where they are missing."""
+    """Its values as texts, empty where they are missing; dates without hours that they do not name."""
+    if column.values.dtype.kind == "M":
+        return ["" if text == "NaT" else str(text) for text in np.datetime_as_string(column.values, unit="auto")]
     missing: Any = column.missing if column.missing is not None else [False] * len(column.values)
     return ["" if lacks else _text_of(value) for value, lacks in zip(column.values, missing)]
 

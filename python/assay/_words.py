@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _assay
 from ._tables import column_of, is_column, table_of, texts_of
-from .errors import AssayError, UsageError
+from .errors import AssayError, UsageError, kind_of
 
 __all__ = ["inputs_of_words", "takes_texts", "vocabulary_in"]
 
@@ -25,7 +25,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value)
     if not (value is None or isinstance(value, (str, int, float))):
-        raise UsageError(f"a cell is a {type(value).__name__}; words= takes texts and numbers, so convert the column with str")
+        raise UsageError(f"a cell is {kind_of(value)}; words= takes texts and numbers, so convert the column with str")
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 

@@ -74,3 +74,9 @@ class ResourcesError(AssayError, MemoryError):
 
 class InternalError(AssayError, RuntimeError):
     """A defect in Assay; please report it."""
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for messages: "a list", "an int"."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ._results import Result, save_report
-from .errors import AssayError, UsageError
+from .errors import AssayError, UsageError, kind_of
 
 __all__ = ["gates"]
 
@@ -54,7 +54,7 @@ def gates(*texts: str) -> Callable[[Callable[..., Result]], Any]:
             fixtures = {name: given[name] for name in own[len(bound) :]}
             result = result_of(bound, fixtures, given["request"].node.callspec.params)
             if not isinstance(result, Result):
-                kind = "None" if result is None else f"a {type(result).__name__}"
+                kind = "None" if result is None else kind_of(result)
                 pytest.fail(
                     f"{function.__name__}() returned {kind}; under @gates a test returns what the analysis gave: "
                     "return assay.cover(...)",

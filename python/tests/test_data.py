@@ -138,6 +138,56 @@ def test_tables_of_pandas():
         assay.data(table, label="c")
 
 
+def test_the_index_of_pandas_in_files_names_the_records(tmp_path):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    table = pandas.DataFrame({"a": [1.0, 2, 3], "b": [4, 6, 5], "kind": [1, 0, 1]})
+    for index, ids in (
+        (pandas.Index([7, 8, 9]), ["7", "8", "9"]),
+        (pandas.Index(["r", "s", "t"], name="case"), ["r", "s", "t"]),
+        (pandas.MultiIndex.from_tuples([("r", 1), ("r", 2), ("s", 1)]), ["r, 1", "r, 2", "s, 1"]),
+    ):
+        file = tmp_path / "table.parquet"
+        table.set_index(index).to_parquet(file, engine="pyarrow")
+        for x in (file, pyarrow.parquet.read_table(file)):
+            data = assay.data(x, label="kind")
+            assert data.ids == ids and data.shape == (2,) and data.labels.tolist() == [1, 0, 1]
+    assert assay.data(pyarrow.table(table), label="kind").ids == ["0", "1", "2"]
+    assert assay.data(table.set_index(index), label="kind").ids == ids
+    named = pyarrow.table(table.set_index("b"))
+    assert assay.data(named, label="kind").ids == ["4", "6", "5"]
+    assert assay.data(named, label="kind", inputs=["a", "b"]).read([2])["x"].tolist() == [[3, 5]]
+
+
+def test_an_index_of_pandas_is_no_input_of_other_libraries(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": [1.0, 2, 3], "kind": [1, 0, 1]}, index=[7, 8, 9])
+    polars = pytest.importorskip("polars", reason="SKIPPED: polars is not installed (PyPI)")
+    pytest.importorskip("pyarrow", reason="SKIPPED: pyarrow is not installed (PyPI)")
+    table.to_parquet(tmp_path / "table.parquet")
+    data = assay.data(polars.read_parquet(tmp_path / "table.parquet"), label="kind")
+    assert data.shape == (1,) and data.ids == ["7", "8", "9"]
+    sets = pytest.importorskip("datasets", reason="SKIPPED: datasets is not installed (PyPI)")
+    held = sets.Dataset.from_pandas(table)
+    assert assay.data(held, label="kind").shape == (1,)
+    with pytest.raises(assay.UsageError, match=r"several data sets, train, test; give one of them: x\['train'\]"):
+        assay.data(sets.DatasetDict({"train": held, "test": held}), label="kind")
+
+
+def test_what_webdataset_adds_to_records_is_no_input():
+    records = [{"__key__": f"k{n}", "__url__": "a.tar", "x": np.ones(2, np.float32) * n, "label": n % 2, "site": "uv"[n % 2]} for n in range(4)]
+    data = assay.data(iter(records), label="label", meta=["site"])
+    assert data.shape == (2,) and data.characteristics == {"site": ["u", "v", "u", "v"]}
+
+
+def test_dates_are_characteristics_as_they_are_read():
+    pandas = pytest.importorskip("pandas")
+    days, hours = (pandas.to_datetime([f"2026-01-0{day}{hour}" for day in (1, 2, 3)]) for hour in ("", " 10:30"))
+    table = pandas.DataFrame({"a": [1.0, 2, 3], "day": days, "hour": hours})
+    table.loc[1, "day"] = pandas.NaT
+    found = assay.data(table, meta=["day", "hour"]).characteristics
+    assert found["day"] == ["2026-01-01", "", "2026-01-03"] and found["hour"][0] == "2026-01-01T10:30"
+
+
 def test_columns_of_labels():
     pandas = pytest.importorskip("pandas")
     whole = [3, 7, 10]

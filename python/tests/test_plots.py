@@ -88,6 +88,49 @@ def test_other_tables_are_bars(coverage, pyplot):
     assert coverage.plot(dpi=50).figure.get_dpi() == 50
 
 
+def test_bars_that_would_read_alike_have_more_texts(model, records):
+    found = assay.evaluate(model, records)
+    labels = [label.get_text() for label in found.plot("criteria").get_yticklabels()]
+    assert labels[:2] == ["accuracy all", "accuracy all 0"] and len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("shape", [(40,), (2, 20), (20, 2)])
+def test_signals_and_rows_of_numbers_are_lines(shape, pyplot):
+    before = np.linspace(0, 1, 120, dtype=np.float32).reshape(3, *shape)
+    after = before.copy()
+    after[1] += 0.5
+    assert plots.are_signals(shape) and not plots.are_signals((28, 28)) and not plots.are_signals((1, 28, 28))
+    axes = plots.signals(before, after, captions=["a", "b", "c"])
+    channels = 1 if len(shape) == 1 else 2
+    assert len(axes.lines) == 2 * 3 * channels and [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
+    moved = [np.abs(axes.lines[2 * n].get_ydata() - axes.lines[2 * n + 1].get_ydata()).max() > 0 for n in range(3 * channels)]
+    assert moved == [False] * channels + [True] * channels + [False] * channels
+    ax = pyplot.subplots()[1]
+    assert plots.signals(before, after, ax=ax) is ax
+    for wrong, fault in (((before, after[:2]), "differ in their shapes"), ((before[0, 0], after[0, 0]), "is not signals")):
+        with pytest.raises(assay.UsageError, match=fault):
+            plots.signals(*wrong)
+
+
+def test_attacked_rows_of_numbers_are_drawn_as_lines(pyplot):
+    torch = pytest.importorskip("torch", reason="SKIPPED: torch is not installed (PyPI)")
+    torch.manual_seed(1)
+    x = np.random.default_rng(1).random((20, 5), np.float32)
+    network = assay.load(torch.nn.Linear(5, 2), torch.zeros(1, 5))
+    found = assay.attack(network, assay.data(x, network.predict(x)[1], range=(0, 1)), attack="fgsm[eps=0.9]")
+    assert found.plot("pairs").get_xlabel() == "place in the record"
+
+
+def test_pairs_of_pixels_are_named_by_their_ids():
+    torch = pytest.importorskip("torch", reason="SKIPPED: torch is not installed (PyPI)")
+    torch.manual_seed(1)
+    x = np.random.default_rng(1).random((4, 1, 9, 9), np.float32)
+    network = assay.load(torch.nn.Conv2d(1, 2, 3, padding=1), torch.zeros(1, 1, 9, 9))
+    records = assay.data(x, network.predict(x)[0].argmax(1), ids=list("abcd"), range=(0, 1))
+    found = assay.attack(network, records, attack="fgsm[eps=0.9]", task="pixels")
+    assert [label.get_text() for label in found.plot().get_xticklabels()] == list("abcd")
+
+
 def test_adversarial_pairs_have_their_difference(model, records):
     found = assay.attack(model, records, attack=["fgsm[eps=0.3]", "noise[sigma=0.1]"])
     changed = found.arrays["fgsm"]

@@ -128,3 +128,9 @@ def test_the_papers_of_criteria_are_bibtex():
 def test_one_criterion_has_the_papers_that_its_explanation_names():
     said = subprocess.run([PROGRAM, "criteria", "nc", "--bibtex"], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"\{(\w+),$", said, flags=re.MULTILINE) == ["pei2017deepxplore", "gerasimou2020importance"]
+
+
+def test_a_page_says_of_how_many_results_it_is(inside, program):
+    (inside / "one.json").write_text(assay.evaluate("net.onnx", "test.npz").to_json())
+    for results, count in ((["one.json"], "1 result,"), (["one.json", "one.json"], "2 results,")):
+        assert count in program(inside, "report", *results, "--out", "page.html")["headline"]

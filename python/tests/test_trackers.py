@@ -402,7 +402,7 @@ def test_another_tracker_is_one_object(found, here, monkeypatch):
 def test_what_is_no_tracker_is_refused_before_anything_is_logged(found, here):
     with pytest.raises(assay.UsageError, match="to: no tracker 'mlfow'; did you mean 'mlflow'"):
         found.log(to=["tensorboard", "mlfow"])
-    with pytest.raises(assay.UsageError, match="a int is not an object of a tracker; give one of mlflow, wandb"):
+    with pytest.raises(assay.UsageError, match="an int is not an object of a tracker; give one of mlflow, wandb"):
         found.log(to=3)
     assert list(here.iterdir()) == []
 

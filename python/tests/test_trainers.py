@@ -66,8 +66,8 @@ class Measured:
         return result
 
 
-def moves(model, figures, **keywords):
-    history = History(Measured(model, figures), margins={"nc": 0.1}, **keywords)
+def moves(model, figures, margin=0.1, **keywords):
+    history = History(Measured(model, figures), margins={"nc": margin}, **keywords)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         for _ in figures:
@@ -85,6 +85,9 @@ def test_a_figure_that_moves_beyond_its_margin_is_a_warning(model):
     slow = [0.5, 0.45, 0.41, 0.37]
     assert moves(model, slow) == []
     assert moves(model, slow, against="first") == ["nc fell from 0.5 at 0 to 0.37 at 3, by more than 0.1"]
+    assert moves(model, [0.5, 0.9, 0.85, 0.7], margin=(0.1, None)) == ["nc fell from 0.85 at 2 to 0.7 at 3, by more than 0.1"]
+    assert moves(model, [0.5, 0.1, 0.35], margin=(None, 0.2)) == ["nc rose from 0.1 at 1 to 0.35 at 2, by more than 0.2"]
+    assert moves(model, [0.5, float("nan")], margin=(0.1, None)) == ["nc went from 0.5 at 0 to nan at 1, by more than 0.1"]
     assert moves(model, [0.5, float("nan")]) == ["nc went from 0.5 at 0 to nan at 1, by more than 0.1"]
 
 
@@ -92,6 +95,8 @@ def test_what_cannot_be_measured_is_said_at_once(model):
     for make, fault in (
         (lambda: History("nc"), "needs a function"),
         (lambda: History(accuracy, against="last"), "'last' is not one of 'before', 'first'"),
+        (lambda: History(accuracy, margins={"nc": -0.1}), "nc: -0.1 is neither a number from 0 nor two"),
+        (lambda: History(accuracy, margins={"nc": (0.1, 0.1, 0.1)}), "neither a number from 0 nor two"),
         (lambda: History(accuracy, to="mlfow"), "did you mean 'mlflow'"),
         (lambda: History(accuracy).keras(every_epochs=1, every_steps=2), "exclude each other"),
         (lambda: History(accuracy).keras(every_steps=0), "every_steps: 0 is less than 1"),

@@ -2,6 +2,7 @@
 
 #include "assay/results/networks/marks.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,6 +36,25 @@ TEST(Marks, CellsCoverTheWholePanelAndLetHalfThrough) {
   EXPECT_EQ(pixel(image, 11, 2), (Pixel{255, 127, 127}));
   EXPECT_EQ(pixel(image, 12, 0), untouched);
   EXPECT_EQ(pixel(image, 15, 5), (Pixel{255, 127, 127}));
+}
+
+TEST(Marks, ColoursOfClassesThatOccurHaveNames) {
+  report::Document document;
+  name_colours(document, {.cells = {1, -1, 1, 0}, .rows = 2, .columns = 2}, {"sky", "road"});
+  name_colours(document, {.frames = {{.of_class = 1}, {.of_class = 7}}}, {"sky", "road"});
+  name_colours(document, {}, {"sky", "road"});
+  ASSERT_EQ(document.tables.size(), 1U);
+  const report::Table& table = document.tables.front();
+  EXPECT_EQ(table.id, "colours");
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[0], (std::vector<report::Cell>{"sky", "#ff0000"}));
+  EXPECT_EQ(table.rows[1][0], report::Cell{"road"});
+  EXPECT_EQ(table.rows[2][0], report::Cell{"7"});
+  Image image = white();
+  draw_marks(image, {.left = 8, .width = 4, .height = 3, .zoom = 2},
+             {.frames = {{.left = 0, .top = 0, .right = 3, .bottom = 2, .of_class = 1}}});
+  const Pixel drawn = pixel(image, 8, 0);
+  EXPECT_EQ(table.rows[1][1], report::Cell{fmt::format("#{:02x}{:02x}{:02x}", drawn[0], drawn[1], drawn[2])});
 }
 
 TEST(Marks, FramesAreTwoPixelsWideAndEndAtThePanel) {

@@ -7,6 +7,7 @@
 #include "apps/assay/command.h"
 #include "assay/report/document_file.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::app {
 namespace {
@@ -40,8 +41,8 @@ class Report final : public Command {
     }
     const std::string page = report::to_html(documents);
     write_file(out_, page);
-    summary.headline = fmt::format("{}: {} results, {:.1f} MB; open it in a browser", out_, files_.size(),
-                                   static_cast<double>(page.size()) / 1e6);
+    summary.headline = fmt::format("{}: {}, {:.1f} MB; open it in a browser", out_,
+                                   so_many(files_.size(), "result"), static_cast<double>(page.size()) / 1e6);
     return summary;
   }
 

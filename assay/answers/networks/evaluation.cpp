@@ -49,8 +49,8 @@ void add_pictures(report::Document& document, const Session& session, const Data
                   const EvaluationQuestion& question) {
   const std::size_t count = std::min(question.pictures, evaluation.worst.size());
   if (results::is_picture(*data)) {
-    document.pictures =
-        results::draw_decided(session, data, task, std::span(evaluation.worst).first(count), question.folder);
+    results::draw_decided(document, session, data, task, std::span(evaluation.worst).first(count),
+                          question.folder);
   }
   if (document.pictures.empty() && count > 0)
     document.notices.emplace_back("there are no pictures: the items of these records have no place in one");

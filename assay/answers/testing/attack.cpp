@@ -164,9 +164,8 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   for (const attack::AttackSummary& summary : summaries) {
     if (!question.tokenizer.empty())
       results::add_attacked_texts(document, summary, *data, question.tokenizer, question.texts);
-    for (report::Picture& picture :
-         results::draw_attacked(summary, session, *data, options, question.pictures, question.folder))
-      document.pictures.push_back(std::move(picture));
+    else
+      results::show_attacked(document, summary, session, *data, options, question.pictures, question.folder);
   }
   results::add_provenance(document, session.graph(), {{"data", data}});
   return {std::move(document), summaries.front().levels};

@@ -43,11 +43,9 @@ Image picture_of_record(const Dataset& data, std::span<const float> elements) {
 
 }  // namespace
 
-std::vector<report::Picture> draw_decided(const Session& session, const DatasetPtr& data,
-                                          const task::Task& task,
-                                          std::span<const task::ItemEvaluation::Worst> records,
-                                          const std::filesystem::path& folder) {
-  std::vector<report::Picture> pictures;
+void draw_decided(report::Document& document, const Session& session, const DatasetPtr& data,
+                  const task::Task& task, std::span<const task::ItemEvaluation::Worst> records,
+                  const std::filesystem::path& folder) {
   for (const task::ItemEvaluation::Worst& record : records) {
     const task::Judgement judgement =
         task::judgements_of(session, data, task, std::span(&record.index, 1)).front();
@@ -58,11 +56,12 @@ std::vector<report::Picture> draw_decided(const Session& session, const DatasetP
     const Image picture = picture_of_record(*data, batch.inputs.as<float>());
     const auto path = folder / fmt::format("decided-{}.png", record.index);
     write_png(path, labelled_and_decided(picture, labelled, decided));
-    pictures.push_back({fmt::format("record '{}': as labelled, as decided; {} of {} items right", record.id,
-                                    record.right, record.items),
-                        path});
+    document.pictures.push_back({fmt::format("record '{}': as labelled, as decided; {} of {} items right",
+                                             record.id, record.right, record.items),
+                                 path});
+    for (const task::Marks* const marks : {&labelled, &decided})
+      name_colours(document, *marks, task.class_names());
   }
-  return pictures;
 }
 
 }  // namespace assay::results

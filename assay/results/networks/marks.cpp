@@ -1,8 +1,13 @@
 #include "assay/results/networks/marks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+
+#include "assay/results/document.h"
 
 namespace assay::results {
 namespace {
@@ -61,11 +66,33 @@ void draw_cells(Image& image, const Panel& panel, const task::Marks& marks) {
   }
 }
 
+report::Table& colour_table(report::Document& document) {
+  const auto found = std::ranges::find(document.tables, "colours", &report::Table::id);
+  if (found != document.tables.end()) return *found;
+  report::Table table{"colours", "Colours in the pictures", {{"class", "class"}, {"colour", "colour"}}, {}};
+  table.detail = true;
+  return document.tables.emplace_back(std::move(table));
+}
+
 }  // namespace
 
 void draw_marks(Image& image, const Panel& panel, const task::Marks& marks) {
   if (!marks.cells.empty()) draw_cells(image, panel, marks);
   for (const task::Marks::Frame& frame : marks.frames) draw_frame(image, panel, frame);
+}
+
+void name_colours(report::Document& document, const task::Marks& marks,
+                  const std::vector<std::string>& class_names) {
+  std::set<std::int64_t> classes(marks.cells.begin(), marks.cells.end());
+  for (const task::Marks::Frame& frame : marks.frames) classes.insert(frame.of_class);
+  classes.erase(classes.begin(), classes.lower_bound(0));  // what is drawn as it was
+  for (const std::int64_t of_class : classes) {
+    const Colour colour = colour_of(of_class);
+    std::vector<report::Cell> row{class_name(class_names, of_class),
+                                  fmt::format("#{:02x}{:02x}{:02x}", colour[0], colour[1], colour[2])};
+    report::Table& table = colour_table(document);
+    if (std::ranges::find(table.rows, row) == table.rows.end()) table.rows.push_back(std::move(row));
+  }
 }
 
 }  // namespace assay::results

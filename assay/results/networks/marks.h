@@ -2,7 +2,11 @@
 
 // Items drawn over pictures of records.
 
+#include <string>
+#include <vector>
+
 #include <assay/extend/judgement.h>
+#include <assay/report.h>
 #include "assay/data/files/image.h"
 
 namespace assay::results {
@@ -15,5 +19,10 @@ struct Panel {
 // Frames two pixels wide, and cells that let the picture through by half, each class in a colour of its own.
 // What is outside of the panel is left out. REQUIRES three channels.
 void draw_marks(Image& image, const Panel& panel, const task::Marks& marks);
+
+// Names the colours of the classes that occur in these marks: rows of the table `colours` of the document,
+// one for each class, which pages show as the legend of the pictures.
+void name_colours(report::Document& document, const task::Marks& marks,
+                  const std::vector<std::string>& class_names);
 
 }  // namespace assay::results

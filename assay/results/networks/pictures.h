@@ -33,12 +33,11 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
                                             const Drawing& drawing, const task::Task* task = nullptr);
 
 // Writes FOLDER/decided-INDEX.png for these records: with their items as labelled on the left, as decided on
-// the right. Records whose items have no place in a picture are left out. REQUIRES is_picture(). Throws
-// Error{io}.
-std::vector<report::Picture> draw_decided(const Session& session, const DatasetPtr& data,
-                                          const task::Task& task,
-                                          std::span<const task::ItemEvaluation::Worst> records,
-                                          const std::filesystem::path& folder);
+// the right. They go into the document, with the names of their colours. Records whose items have no place in
+// a picture are left out. REQUIRES is_picture(). Throws Error{io}.
+void draw_decided(report::Document& document, const Session& session, const DatasetPtr& data,
+                  const task::Task& task, std::span<const task::ItemEvaluation::Worst> records,
+                  const std::filesystem::path& folder);
 
 struct ChangedRecord {
   std::span<const float> before, after;                 // elements of a record each, as the data set has them

@@ -1,8 +1,10 @@
 #include "assay/results/testing/attack.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "assay/attack/changes.h"
 #include "assay/engine/elements.h"
 #include "assay/results/document.h"
+#include "assay/results/networks/marks.h"
 #include "assay/results/networks/pictures.h"
 #include "assay/task/standing.h"
 
@@ -276,21 +279,89 @@ std::string fate_of_items(const ItemsOfRecord& items, const attack::AttackOption
                      count == 1 ? "1 item" : fmt::format("{} items", count), of, counts);
 }
 
+// "4", or "[1, 4]" where records have several axes.
+std::string place_of(std::size_t element, const Shape& shape) {
+  std::vector<std::size_t> places;
+  for (std::size_t axis = shape.size(); axis-- > 0; element /= static_cast<std::size_t>(shape[axis])) {
+    if (shape[axis] > 1) places.insert(places.begin(), element % static_cast<std::size_t>(shape[axis]));
+  }
+  return places.size() == 1 ? fmt::to_string(places.front()) : fmt::format("[{}]", fmt::join(places, ", "));
+}
+
+// "4: 0.25 to 0.35; 7: 0.5 to 0.4", of those that changed most.
+std::string most_changed(const ChangedRecord& record, const std::vector<std::size_t>& changed,
+                         const Shape& shape) {
+  constexpr std::size_t most_named = 3;
+  std::vector<std::size_t> order = changed;
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t element) {
+    return std::abs(record.after[element] - record.before[element]);
+  });
+  order.resize(std::min(order.size(), most_named));
+  std::vector<std::string> texts;
+  for (const std::size_t element : order)
+    texts.push_back(fmt::format("{}: {:.4g} to {:.4g}", place_of(element, shape), record.before[element],
+                                record.after[element]));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+report::Table& attacked_table(report::Document& document) {
+  const auto found = std::ranges::find(document.tables, "attacked", &report::Table::id);
+  if (found != document.tables.end()) return *found;
+  using Kind = report::Column::Kind;
+  return document.tables.emplace_back(report::Table{"attacked",
+                                                    "What attacked records are taken for",
+                                                    {{"attack", "attack"},
+                                                     {"record", "record"},
+                                                     {"fate", "what happens"},
+                                                     {"l2", "L2", Kind::number, 4},
+                                                     {"changed", "values changed", Kind::count},
+                                                     {"most", "those that changed most"}},
+                                                    {}});
+}
+
+// What pictures show, of a record that is none.
+void tabulate(report::Document& document, const attack::AttackSummary& summary,
+              const attack::AttackedRecord& record, const ChangedRecord& change, const Dataset& data) {
+  std::vector<std::size_t> changed;
+  for (std::size_t element = 0; element < change.before.size(); ++element) {
+    if (change.before[element] != change.after[element]) changed.push_back(element);
+  }
+  attacked_table(document).rows.push_back({summary.spec.name, data.id(record.original), change.caption,
+                                           record.l2, report::count_cell(changed.size()),
+                                           most_changed(change, changed, data.record_shape())});
+}
+
+void draw(report::Document& document, const attack::AttackSummary& summary, const Dataset& data,
+          const attack::AttackOptions& options, std::vector<ChangedRecord>& records,
+          const std::vector<std::size_t>& rows, const std::filesystem::path& folder) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    ChangedRecord& record = records[i];
+    const attack::AttackedRecord& attacked = summary.records[rows[i]];
+    record.caption = fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
+                                 data.id(attacked.original), record.caption, attacked.l2);
+    for (const task::Marks* const marks : {&record.decided_before, &record.decided_after}) {
+      if (options.task) name_colours(document, *marks, options.task->class_names());
+    }
+  }
+  std::ranges::move(draw_triples(data, records, folder, summary.file.stem().string()),
+                    std::back_inserter(document.pictures));
+}
+
 }  // namespace
 
-std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
-                                           const Dataset& data, const attack::AttackOptions& options,
-                                           std::size_t count, const std::filesystem::path& folder) {
-  if (!is_picture(data)) return {};
+void show_attacked(report::Document& document, const attack::AttackSummary& summary, const Session& session,
+                   const Dataset& data, const attack::AttackOptions& options, std::size_t count,
+                   const std::filesystem::path& folder) {
   std::vector<std::size_t> rows, originals;
   for (std::size_t row = 0; row < summary.records.size() && rows.size() < count; ++row) {
     if (summary.records[row].success || summary.succeeded == 0) rows.push_back(row);
   }
-  if (rows.empty()) return {};
+  if (rows.empty()) return;
   for (const std::size_t row : rows) originals.push_back(summary.records[row].original);
   const DatasetPtr attacked = open_dataset(summary.data);
-  const Batch before = data.read(originals), after = attacked->read(rows);
-  const auto from = before.inputs.as<float>(), to = after.inputs.as<float>();
+  const std::vector<float> before = floats_of(data.read(originals).inputs),
+                           after = floats_of(attacked->read(rows).inputs);
+  const std::span<const float> from(before), to(after);
   const std::size_t size = from.size() / rows.size();
   std::vector<ChangedRecord> records;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -303,11 +374,11 @@ std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary,
       changed.decided_before = options.task->marks(items.before);
       changed.decided_after = options.task->marks(items.after);
     }
-    changed.caption = fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
-                                  data.id(record.original), changed.caption, record.l2);
     records.push_back(std::move(changed));
   }
-  return draw_triples(data, records, folder, summary.file.stem().string());
+  if (is_picture(data)) return draw(document, summary, data, options, records, rows, folder);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    tabulate(document, summary, summary.records[rows[i]], records[i], data);
 }
 
 }  // namespace assay::results

@@ -14,11 +14,12 @@
 
 namespace assay::results {
 
-// Up to `count` records of an attack beside what they were: successes, or where there are none the others;
-// none where records are not pictures. `options`: of the attack; of items the captions say what changed.
-std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
-                                           const Dataset& data, const attack::AttackOptions& options,
-                                           std::size_t count, const std::filesystem::path& folder);
+// Puts up to `count` records of an attack beside what they were into the document: successes, or where there
+// are none the others; as pictures, or where records are none as rows of the table `attacked`. `options`: of
+// the attack; of items the captions say what changed, and the colours of their classes have names.
+void show_attacked(report::Document& document, const attack::AttackSummary& summary, const Session& session,
+                   const Dataset& data, const attack::AttackOptions& options, std::size_t count,
+                   const std::filesystem::path& folder);
 
 // Success of each attack among the attacked records of a group, and the robust accuracy where there is one.
 // Nothing where only successes were stored.

@@ -12,9 +12,11 @@ from typing import Any, Literal
 from .._model import load
 from .._progress import AssayWarning
 from .._results import Result
-from ..errors import UsageError
+from ..errors import UsageError, kind_of
 
 __all__ = ["CoverageHistory", "History"]
+
+Margin = float | tuple[float | None, float | None]
 
 
 class History:
@@ -28,8 +30,9 @@ class History:
             history.measure(net, epoch)
         history.values("test_accuracy")      # one figure an epoch
 
-    ``margins``: by name of a figure (as in ``Result.figures()``) how far it may move; if it moves further, that is an
-    AssayWarning, and a line of ``warnings``. ``against``: whether it is compared with the measurement before or with
+    ``margins``: by name of a figure (as in ``Result.figures()``) how far it may move, or how far it may fall and how far
+    it may rise (``(0.05, None)``: rise as it likes); if it moves further, that is an AssayWarning, and a line of
+    ``warnings``. ``against``: whether it is compared with the measurement before or with
     the first one. ``to``: trackers that get the figures (see ``Result.log``), in one run. ``example``: of what a torch module
     takes; without it, that is the first record of the data.
 
@@ -42,7 +45,7 @@ class History:
         question: Callable[[Any], Result],
         *,
         example: Any = None,
-        margins: Mapping[str, float] | None = None,
+        margins: Mapping[str, Margin] | None = None,
         against: Literal["before", "first"] = "before",
         to: Any = None,
     ) -> None:
@@ -56,7 +59,8 @@ class History:
             trackers.all_of(to)  # refused now rather than after an epoch
         self._begun: Any = None
         self.question, self.example, self.to = question, example, to
-        self.margins, self.against = dict(margins or {}), against
+        self.margins = {name: _margin(name, margin) for name, margin in (margins or {}).items()}
+        self.against = against
         self.results: list[Result] = []
         #: What each measurement was called with; their numbers from 0 where that was nothing.
         self.steps: list[int] = []
@@ -66,7 +70,7 @@ class History:
         """Of the network as it is now: one of Assay, a torch module or a model of Keras."""
         result = self.question(network if self.example is None else load(network, self.example))
         if not isinstance(result, Result):
-            raise UsageError(f"the function of a history returns what an analysis gave, not a {type(result).__name__}")
+            raise UsageError(f"the function of a history returns what an analysis gave, not {kind_of(result)}")
         step = len(self.results) if step is None else step
         if self.results:
             self._compare(result, step, 0 if self.against == "first" else len(self.results) - 1)
@@ -118,9 +122,10 @@ class History:
 
     def _compare(self, result: Result, step: int, other: int) -> None:
         before, now = self.results[other].figures(), result.figures()
-        for name, margin in self.margins.items():
+        for name, (fall, rise) in self.margins.items():
             change = now.get(name, math.nan) - before.get(name, math.nan)
-            if not abs(change) <= margin:
+            if not -fall <= change <= rise:
+                margin = fall if change < 0 else rise if change > 0 else min(fall, rise)
                 sentence = (
                     f"{name} {'rose' if change > 0 else 'fell' if change < 0 else 'went'} from {before.get(name, math.nan):.4g} "
                     f"at {self.steps[other]} to {now.get(name, math.nan):.4g} at {step}, by more than {margin:g}"
@@ -139,7 +144,7 @@ class CoverageHistory(History):
         test: Any,
         *,
         example: Any = None,
-        margins: Mapping[str, float] | None = None,
+        margins: Mapping[str, Margin] | None = None,
         against: Literal["before", "first"] = "before",
         to: Any = None,
         **keywords: Any,
@@ -151,6 +156,18 @@ class CoverageHistory(History):
         from .._questions import commands
 
         return commands["cover"](network, self.train, self.test, **self.keywords)
+
+
+def _margin(name: str, margin: Margin) -> tuple[float, float]:
+    """How far a figure may fall and how far it may rise."""
+    limits = margin if isinstance(margin, (tuple, list)) else (margin, margin)
+    try:
+        fall, rise = (math.inf if limit is None else float(limit) for limit in limits)
+    except (TypeError, ValueError):
+        fall = rise = math.nan
+    if not (fall >= 0 and rise >= 0):
+        raise UsageError(f"margins: {name}: {margin!r} is neither a number from 0 nor two, how far it may fall and rise: (0.05, None)")
+    return fall, rise
 
 
 def _figure(result: Result, name: str, figure: str, layer: str) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from .._arrays import is_array
 from .._model import Model
 from .._results import Result
-from ..errors import DataError, MismatchError, UsageError
+from ..errors import DataError, MismatchError, UsageError, kind_of
 from ._part import Part
 from ._stamps import named_files, stamps
 
@@ -47,7 +47,7 @@ def _word_of(name: str, value: Any, folder: pathlib.Path) -> Any:
         return _written(name, value, folder)
     if isinstance(value, (list, tuple)):
         return [_word_of(f"{name}-{i}", one, folder) for i, one in enumerate(value)]
-    raise UsageError(f"{name}: workers cannot read a {type(value).__name__}; give a file, a spec, a Model or arrays (x, y)")
+    raise UsageError(f"{name}: workers cannot read {kind_of(value)}; give a file, a spec, a Model or arrays (x, y)")
 
 
 def _written(name: str, arrays: Sequence[Any], folder: pathlib.Path) -> str:

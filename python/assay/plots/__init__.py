@@ -9,8 +9,9 @@ from ..errors import UsageError
 from . import _bars, _confusions, _curves, _histograms, _reliability
 from ._axes import Kind, axes_of
 from ._pictures import pairs, relevance
+from ._signals import are_signals, signals
 
-__all__ = ["Kind", "draw", "kinds", "pairs", "relevance"]
+__all__ = ["Kind", "are_signals", "draw", "kinds", "pairs", "relevance", "signals"]
 
 #: The first that takes a table draws it.
 kinds: list[Kind] = [_curves.kind, _histograms.kind, _confusions.kind, _reliability.kind, _bars.kind]
@@ -65,13 +66,16 @@ def _pairs_of(result: Any, ax: Any, dpi: float | None, options: dict[str, Any]) 
         raise UsageError(f"{name} changed no record so that its class changed: there is no pair to draw")
     source = result.source.read(arrays["original"][list(chosen)])[next(iter(result.source.inputs))]
     captions = [_caption(result.source.class_names, arrays, int(i)) for i in chosen]
-    axes = pairs(source, arrays["x"][list(chosen)], captions=captions, ax=ax, dpi=dpi)
+    shown = signals if are_signals(source.shape[1:]) else pairs
+    axes = shown(source, arrays["x"][list(chosen)], captions=captions, ax=ax, dpi=dpi)
     axes.set_title(f"{name}: {len(chosen)} of {len(arrays['x'])} records")
     return axes
 
 
 def _caption(names: list[str], arrays: Any, record: int) -> str:
-    """Its class before, and what one network takes it for, or several."""
+    """Its class before, and what one network takes it for, or several; its id where it has many items."""
+    if arrays["y"].ndim > 1:
+        return str(arrays["ids"][record])
     after = arrays["predicted"][record : record + 1] if "predicted" in arrays else arrays["classes"][record]
     shown = [names[int(number)] if 0 <= int(number) < len(names) else str(int(number)) for number in (arrays["y"][record], *after)]
     return f"{shown[0]} → {' / '.join(shown[1:])}"

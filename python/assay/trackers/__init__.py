@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from .._progress import AssayWarning
-from ..errors import UsageError
+from ..errors import UsageError, kind_of
 from . import aim, dvclive, mlflow, tensorboard, wandb
 from ._entry import Entry, Files, Tracker, objects_of, plain
 
@@ -36,7 +36,7 @@ def tracker_of(to: Any) -> tuple[Tracker, Any]:
         if tracker.takes(to):
             return tracker, to
     raise UsageError(
-        f"to: a {type(to).__name__} is not an object of a tracker; give one of {', '.join(catalogue)}, "
+        f"to: {kind_of(to)} is not an object of a tracker; give one of {', '.join(catalogue)}, "
         "or what they log to: " + ", ".join(tracker.objects for tracker in catalogue.values())
     )
 

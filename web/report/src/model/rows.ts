@@ -63,6 +63,12 @@ export function groups<T>(items: readonly T[], key: (item: T) => string): Map<st
 
 export const label = (cell: Cell | undefined): string => (absent(cell) ? "" : String(cell));
 
+/** Names and colours of the legend of pictures; only what is a colour, since a document may hold anything. */
+export const coloursOf = (table: Table | undefined): readonly (readonly [string, string])[] =>
+  (table?.rows ?? [])
+    .map((row) => [label(row.class), label(row.colour)] as const)
+    .filter(([, colour]) => /^#[0-9a-f]{6}$/.test(colour));
+
 /** Index by one column, made once per table. */
 const indices = new WeakMap<Table, Map<string, Map<string, Row[]>>>();
 export function rowsWhere(table: Table | undefined, column: string, value: string): readonly Row[] {

@@ -4,6 +4,7 @@ import { Apfd } from "./apfd";
 import { Attacks } from "./attacks";
 import { Orders, Verdicts } from "./audit";
 import { Characteristics } from "./characteristics";
+import { Comparison } from "./comparison";
 import { Contexts } from "./contexts";
 import { Criteria } from "./criteria";
 import { Explanations } from "./explanations";
@@ -42,8 +43,19 @@ const isLookedAt = (document: Document) =>
   document.tables.get("records")?.columns.some(({ id }) => id === "thumbnail" || id === "prediction") ??
   false;
 
+/** Figures of two results, not those of one. */
+const isComparison = (document: Document) =>
+  document.tables.get("figures")?.columns.some(({ id }) => id === "outcome") ?? false;
+
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
+  {
+    id: "figures",
+    title: "Better and worse",
+    tables: ["figures"],
+    Component: Comparison,
+    when: isComparison,
+  },
   { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
   { id: "orders", title: "Orders and faults", tables: ["orders"], Component: Orders },
   { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
@@ -154,6 +166,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   explanations: ["method", "measure", "mean"],
   points: ["method", "measure", "share", "probability"],
   radii: ["share", "certified"],
+  figures: ["figure"],
   values: ["finished", "figure", "value"],
   networks: ["network", "after"],
   retraining: ["set", "condition", "mean"],
@@ -171,12 +184,13 @@ function usable(document: Document, id: string): boolean {
 export const shownViews = (document: Document): View[] =>
   views.filter(({ tables, when }) => tables.some((id) => usable(document, id)) && (when?.(document) ?? true));
 
-/** Tables that no view shows. */
+/** Tables that neither a view shows nor, as the legend, the pictures. */
 export function otherTables(document: Document) {
   const shown = new Set(
     shownViews(document).flatMap(({ tables }) =>
       tables.filter((id) => usable(document, id) || id === "histograms"),
     ),
   );
+  if (document.pictures.length > 0) shown.add("colours");
   return [...document.tables.values()].filter(({ id }) => !shown.has(id));
 }

@@ -3,6 +3,7 @@ import { plural, readable, show, words } from "../model/format";
 import { DataTable } from "../parts/data-table";
 import { Dated } from "../parts/dated";
 import { Facts } from "../parts/facts";
+import { ColourLegend } from "../parts/legend";
 import { Behind, Section } from "../parts/section";
 import { otherTables, shownViews } from "./catalogue";
 import { Verdict } from "./verdict";
@@ -89,6 +90,7 @@ export function DocumentPage({ document }: { document: Document }) {
       ))}
       {document.pictures.length > 0 && (
         <Section id="pictures" title="Pictures">
+          <ColourLegend table={document.tables.get("colours")} />
           <ul class="pictures">
             {document.pictures.map(({ title, data }, i) => (
               <li key={i}>

@@ -7,12 +7,14 @@ import {
   audited,
   bounded,
   characterised,
+  compared,
   decided,
   dropped,
   explained,
   explored,
   followed,
   hostile,
+  labelledPixels,
   large,
   lenet,
   mutants,
@@ -59,6 +61,8 @@ const FOUND = [
   ["verdicts", audited],
   ["mutants", mutants],
   ["attacks", attacked],
+  ["labelled pixels", labelledPixels],
+  ["figures", compared],
   ["drops", dropped],
   ["explanations", explained],
   ["radii", bounded],
@@ -162,6 +166,30 @@ describe("the pages of searches", () => {
       "retraining",
     ]);
     expect(await page.locator("#retraining svg").count()).toBe(2);
+    await page.close();
+  });
+});
+
+describe("pictures of labelled pixels", () => {
+  it("have a legend of their colours, also on paper", async () => {
+    const { page, faults } = await visit(browser, write([labelledPixels()]), { width: 390 });
+    for (const media of ["screen", "print"] as const) {
+      await page.emulateMedia({ media });
+      const legend = page.locator("#pictures").getByRole("list", { name: "Colours in the pictures" });
+      expect((await legend.locator("li").allInnerTexts()).map((text) => text.trim())).toEqual([
+        "road",
+        "sky <b>",
+      ]);
+      const colour = (at: number) =>
+        legend
+          .locator(".colour")
+          .nth(at)
+          .evaluate((one) => getComputedStyle(one).backgroundColor);
+      expect(await colour(0)).toBe("rgb(255, 0, 0)");
+      expect(await colour(1)).toBe("rgb(0, 74, 255)");
+    }
+    expect(await page.locator("#tables").count()).toBe(0);
+    expect(faults).toEqual([]);
     await page.close();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { figuresByGroup } from "../../src/model/characteristics";
+import { comparison } from "../../src/model/comparison";
 import { criteria, hasLines } from "../../src/model/criteria";
 import { area, asShares, courses, curves } from "../../src/model/curves";
 import { parse } from "../../src/model/document";
@@ -11,9 +12,18 @@ import { mutantMap, tally } from "../../src/model/mutants";
 import { firstShown, network, stripOf } from "../../src/model/network";
 import { rankings } from "../../src/model/records";
 import { intervals } from "../../src/model/retraining";
-import { filtered, sorted } from "../../src/model/rows";
+import { coloursOf, filtered, sorted } from "../../src/model/rows";
 import { step } from "../../src/model/scale";
-import { bounded, characterised, dropped, explained, followed, lenet } from "../fixtures/documents";
+import {
+  bounded,
+  characterised,
+  compared,
+  dropped,
+  explained,
+  followed,
+  labelledPixels,
+  lenet,
+} from "../fixtures/documents";
 
 const read = (value: unknown) => {
   const document = parse(JSON.stringify({ documents: [value] }))[0];
@@ -21,6 +31,34 @@ const read = (value: unknown) => {
   return document;
 };
 const document = read(lenet());
+
+describe("two results side by side", () => {
+  it("differ by figure, what is worse first", () => {
+    expect(comparison(read(compared()))).toEqual([
+      {
+        figure: "accuracy",
+        left: 0,
+        changes: [
+          { name: "class 9", first: 0.9259, second: 0.8889, outcome: "worse" },
+          { name: "in all", first: 0.8867, second: 0.8833, outcome: "worse" },
+          { name: "class 1", first: 0.6333, second: 0.6667, outcome: "better" },
+        ],
+      },
+    ]);
+    expect(comparison(read(lenet()))).toEqual([]);
+  });
+});
+
+describe("the legend of pictures", () => {
+  it("names colours, and leaves out what is none", () => {
+    expect(coloursOf(read(labelledPixels()).tables.get("colours"))).toEqual([
+      ["road", "#ff0000"],
+      ["sky <b>", "#004aff"],
+    ]);
+    expect(coloursOf(undefined)).toEqual([]);
+  });
+});
+
 const rows = (id: string) => document.tables.get(id)?.rows ?? [];
 
 describe("intervals of retraining", () => {
