@@ -9,6 +9,7 @@
 
 #include "assay/report/table_of.h"
 #include "assay/support/numbers/binomial.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::evidence {
 namespace {
@@ -88,7 +89,7 @@ void add_figures(std::vector<Sample>& samples, const StepResult& result) {
 void add_own_intervals(std::vector<Sample>& samples, const StepResult& result) {
   for (const report::Table& one : result.document.tables) {
     if (has_intervals(one) && !one.rows.empty())
-      samples.push_back({result.step.name, "table " + one.id, fmt::format("{} rows", one.rows.size()),
+      samples.push_back({result.step.name, "table " + one.id, so_many(one.rows.size(), "row"),
                          "in the columns from and to", sampled_by(result.step.command)});
   }
 }

@@ -331,7 +331,7 @@ TEST_F(Verifying, RequirementsAreToldFirstAndDecide) {
   contents.study.requirements.resize(1);
   write_pack(contents, pack);
   EXPECT_FALSE(report::any_failed(verified()));
-  EXPECT_THAT(verified().headline, HasSubstr("1 of 1 requirements hold; "));
+  EXPECT_THAT(verified().headline, HasSubstr("1 of 1 requirement holds; "));
   contents.study.requirements.clear();
   write_pack(contents, pack);
   EXPECT_THAT(verified().headline, HasSubstr("no requirement; "));
