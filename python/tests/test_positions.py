@@ -214,7 +214,7 @@ def test_units_follow_classes_of_pixels_as_those_of_records(onnx):
 def test_networks_are_explored_alike(onnx, tmp_path):
     first, second = Twins(onnx, classes=3), Twins(onnx, classes=3, shift=0.3)
     _, _, rows, labels = first.records()
-    options = {"storage": "float", "constraint": "none", "step": 0.1, "lambda2": 0}
+    options = {"storage": "float", "constraint": "none", "step": 0.1, "lambda2": 0, "near_duplicate": 0}
     found = {}
     for name, nets, data in [
         ("pictures", [first.one_pixel(), second.one_pixel()], as_records(rows, labels)),
