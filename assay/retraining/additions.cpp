@@ -77,8 +77,8 @@ GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const Give
     }
     const HoldOut divided = hold_out(*data, options.share, options.seed);
     if (divided.kept.empty() || divided.held.empty())
-      fail(Fault::data, "{}: its {} records cannot be divided; {}, or {}", data->describe(), data->size(),
-           About{"hold out another share", "give another {hold-out}"},
+      fail(Fault::data, "{}: {} cannot be divided; {}, or {}", data->describe(),
+           so_many(data->size(), "record"), About{"hold out another share", "give another {hold-out}"},
            About{"give other records to judge by", "{held-out=SPEC}"});
     candidates.push_back(selected(data, divided.kept));
     held.push_back(selected(data, divided.held));
