@@ -91,11 +91,14 @@ void note_sloping(const Session& session, const AttackProblem& problem, std::spa
   for (const ValueId input : session.graph().inputs()) {
     const Node* step = first_step(session.graph(), input, session.logits());
     if (step == nullptr) continue;
+    const bool can_pass = straight_through(session.graph()).hash() != session.graph().hash();
     fail(Fault::unsupported,
          "the gradient is 0 for every record, so an attack that follows it cannot succeed: {} has a "
-         "derivative of 0 wherever it has one; {} steps, or attack without gradients",
+         "derivative of 0 wherever it has one; {}attack without gradients, such as by square",
          step->describe(),
-         About{"have gradients pass straight through", "use {straight-through} to have gradients pass"});
+         can_pass ? message("{} steps, or ", About{"have gradients pass straight through",
+                                                   "use {straight-through} to have gradients pass"})
+                  : "");
   }
 }
 

@@ -303,7 +303,10 @@ class WordedSource final : public Source {
   void read_other(std::size_t which, std::size_t index, void* out) const override {
     copy(inputs_[which + 1], index, out);
   }
-  std::string format() const override { return "words of " + rest_->format() + ", " + vocabulary_; }
+  std::string format() const override {
+    return vocabulary_.empty() ? rest_->format() + ", columns as inputs"
+                               : "words of " + rest_->format() + ", " + vocabulary_;
+  }
 
  private:
   static void copy(const WordedInput& input, std::size_t index, void* out) {

@@ -66,7 +66,7 @@ bool is_empty(const Layer& layer) { return layer.neurons == 0 || element_count(l
 // Of those that are left out.
 std::string describe_left_out(const Layer& layer) {
   if (!is_empty(layer))
-    return fmt::format("layer '{}' has another number of rows for each record", layer.name);
+    return fmt::format("layer '{}' may have another number of rows for each record", layer.name);
   return fmt::format("layer '{}' has no neurons (its activations of a record have shape {})", layer.name,
                      to_string(layer.shape));
 }

@@ -77,7 +77,7 @@ void add_requirements(Text& text, const PackContents& contents, std::span<const 
     const bool measured = !outcome.file.empty() && result != contents.results.end();
     rows.push_back({requirement.id, requirement.text, outcome.gate.passed ? "yes" : "NO", outcome.gate.text,
                     report::outcome_of(outcome.gate),
-                    measured ? interval_of(outcome.gate, result->step.command).value_or("-") : "-",
+                    measured ? interval_of(outcome.gate, *result).value_or("-") : "-",
                     measured ? outcome.step + " (" + outcome.file + ")" : "no one"});
   }
   text.table(std::move(rows));
@@ -88,9 +88,10 @@ void add_samples(Text& text, const PackContents& contents) {
   text.heading(2, "How sure the figures are");
   text.paragraph(
       "Intervals of 95 % (Clopper and Pearson) for shares of records, as if these were drawn independently "
-      "from "
-      "those that the network will meet, and for shares of mutants, as if these were drawn from all. Both "
-      "ends are rounded outwards. Coverage is a sample of nothing: it describes these records exactly.");
+      "from those that the network will meet, and for shares of mutants, as if these were drawn from all. "
+      "Both "
+      "ends are rounded outwards. Figures of items have the interval of their result, from records that are "
+      "drawn again. Coverage is a sample of nothing: it describes these records exactly.");
   const report::Table samples = sample_table(contents.results);
   if (samples.rows.empty())
     text.paragraph("No figure of the steps is a sample.");

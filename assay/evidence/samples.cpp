@@ -9,6 +9,7 @@
 
 #include "assay/report/table_of.h"
 #include "assay/support/numbers/binomial.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::evidence {
 namespace {
@@ -46,6 +47,25 @@ bool has_intervals(const report::Table& table) {
   });
 }
 
+// Of a figure over all records, as a table of figures in its result has it.
+std::optional<std::string> own_interval(const std::string& criterion, const report::Document& document) {
+  const auto table = std::ranges::find_if(document.tables, [](const report::Table& one) {
+    return one.columns.front().id == "figure" && has_intervals(one);
+  });
+  if (table == document.tables.end()) return std::nullopt;
+  const auto end_of = [&](const std::vector<report::Cell>& row, std::string_view id) {
+    const auto column = std::ranges::find(table->columns, id, &report::Column::id);
+    return column == table->columns.end() ? nullptr
+                                          : std::get_if<double>(&row[column - table->columns.begin()]);
+  };
+  for (const std::vector<report::Cell>& row : table->rows) {
+    if (row.front() != report::Cell(criterion)) continue;
+    const double *low = end_of(row, "low"), *high = end_of(row, "high");
+    if (low != nullptr && high != nullptr) return fmt::format("{:.6g} to {:.6g}", *low, *high);
+  }
+  return std::nullopt;
+}
+
 struct Sample {
   std::string step, figure, measured, interval, of;
 };
@@ -55,7 +75,7 @@ void add_figures(std::vector<Sample>& samples, const StepResult& result) {
   if (of.empty()) return;
   for (const report::Measurement& figure : report::measurements_of(result.document)) {
     if (!figure.context.empty() || !std::isfinite(figure.value)) continue;
-    const auto interval = interval_of(figure, result.step.command);
+    const auto interval = interval_of(figure, result);
     const bool counted = !figure.coverable.empty();
     if (counted && !interval) continue;
     samples.push_back({result.step.name, name_of(figure),
@@ -69,7 +89,7 @@ void add_figures(std::vector<Sample>& samples, const StepResult& result) {
 void add_own_intervals(std::vector<Sample>& samples, const StepResult& result) {
   for (const report::Table& one : result.document.tables) {
     if (has_intervals(one) && !one.rows.empty())
-      samples.push_back({result.step.name, "table " + one.id, fmt::format("{} rows", one.rows.size()),
+      samples.push_back({result.step.name, "table " + one.id, so_many(one.rows.size(), "row"),
                          "in the columns from and to", sampled_by(result.step.command)});
   }
 }
@@ -84,14 +104,17 @@ std::string sampled_by(const std::string& command) {
   return found == samples.end() ? "" : found->second;
 }
 
-std::optional<std::string> interval_of(const report::Measurement& figure, const std::string& command) {
-  if (sampled_by(command).empty() || !figure.context.empty()) return std::nullopt;
-  return interval_text(figure.covered, figure.coverable);
+std::optional<std::string> interval_of(const report::Measurement& figure, const StepResult& result) {
+  if (sampled_by(result.step.command).empty() || !figure.context.empty()) return std::nullopt;
+  if (!figure.coverable.empty()) return interval_text(figure.covered, figure.coverable);
+  return figure.class_name.empty() ? own_interval(figure.criterion, result.document) : std::nullopt;
 }
 
-std::optional<std::string> interval_of(const report::Gate& gate, const std::string& command) {
-  if (sampled_by(command).empty()) return std::nullopt;
-  return interval_text(gate.covered, gate.coverable);
+std::optional<std::string> interval_of(const report::Gate& gate, const StepResult& result) {
+  if (sampled_by(result.step.command).empty()) return std::nullopt;
+  if (!gate.coverable.empty()) return interval_text(gate.covered, gate.coverable);
+  const bool of_all = gate.class_name.empty() && gate.context.empty();
+  return of_all ? own_interval(gate.criterion, result.document) : std::nullopt;
 }
 
 report::Table sample_table(std::span<const StepResult> results) {

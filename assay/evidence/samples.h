@@ -18,10 +18,11 @@ inline constexpr double interval_miss = 0.05;
 // records exactly, as coverage does, and are a sample of nothing.
 std::string sampled_by(const std::string& command);
 
-// "90.00 % to 97.31 %" (Clopper and Pearson); nothing for what is not a counted share of a sample. Of figures
-// of a group of records only gates have one; the others have theirs in the result.
-std::optional<std::string> interval_of(const report::Measurement& figure, const std::string& command);
-std::optional<std::string> interval_of(const report::Gate& gate, const std::string& command);
+// "90.00 % to 97.31 %" (Clopper and Pearson) of a counted share of a sample; of figures whose result has an
+// interval, as those of items have, that one; else nothing. Of figures of a group of records only gates have
+// one; the others have theirs in the result.
+std::optional<std::string> interval_of(const report::Measurement& figure, const StepResult& result);
+std::optional<std::string> interval_of(const report::Gate& gate, const StepResult& result);
 
 // step, figure, measured, interval, sample of: first what is counted, then the tables in which a result gives
 // intervals of its own, then means, of which a result keeps too little for one.

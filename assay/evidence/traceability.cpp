@@ -83,7 +83,7 @@ std::vector<std::string> open_items(const report::Document& document, std::strin
 std::string interval_in(const Outcome& outcome, const report::Gate& gate,
                         std::span<const StepResult> results) {
   for (const StepResult& result : results) {
-    if (result.step.name == outcome.step) return interval_of(gate, result.step.command).value_or("");
+    if (result.step.name == outcome.step) return interval_of(gate, result).value_or("");
   }
   return "";
 }

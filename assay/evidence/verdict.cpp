@@ -8,6 +8,7 @@
 #include "assay/evidence/approvals.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/traceability.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::evidence {
@@ -21,7 +22,8 @@ std::string verdict_sentence(const PackContents& contents, std::span<const Outco
   }
   const std::size_t failing = open.size();
   std::string text =
-      fmt::format("{} of {} requirements hold", requirements.size() - failing, requirements.size());
+      fmt::format("{} of {} {}", requirements.size() - failing, so_many(requirements.size(), "requirement"),
+                  requirements.size() == 1 ? "holds" : "hold");
   if (failing > most_named) {
     open.resize(most_named);
     open.push_back(fmt::format("{} more", failing - most_named));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <span>
 
 #include <assay/extend/attack_problem.h>
@@ -378,15 +379,19 @@ class Searcher::Run {
     }
   }
 
-  // The mean score of the items that the network still decides as all did on the seed, weighted alike.
+  // The mean score of the items that the network still decides as all did on the seed, weighted alike; where
+  // none is left, of all of them that have a position, as for the class of a record.
   void climb_items(std::size_t k, const Row& row, std::span<const float> outputs,
                    std::span<float> gradients) const {
     const task::Task& task = *options_.disagreement.task;
     const std::vector<task::Lead> leads = task.leads(outputs, row.items);
     std::vector<float> weights(outputs.size());
+    const auto holds = [&](std::size_t i) { return row.items.classes[i] != no_class && leads[i].holds; };
+    const bool all = row.items.places.empty() &&
+                     std::ranges::none_of(std::views::iota(std::size_t{0}, leads.size()), holds);
     float count = 0;
     for (std::size_t i = 0; i < leads.size(); ++i) {
-      if (row.items.classes[i] == no_class || !leads[i].holds) continue;
+      if (row.items.classes[i] == no_class || !(all || leads[i].holds)) continue;
       task.explain(outputs, leads[i], weights);
       ++count;
     }

@@ -28,15 +28,20 @@ TextInputs text_inputs_of(const std::filesystem::path& network) {
   try {
     onnx::ModelProto model = onnx_format::parse(read_file(*file, largest_network));
     found = onnx_format::number_texts(model, file->parent_path());
+    if (!found) found = onnx_format::column_inputs(model);
   } catch (const Error& error) {
     fail(error.fault(), "{}: {}", file->string(), error.message());
   }
   if (!found)
-    fail(Fault::usage, "words={}: no input of this network is a text; leave words= out", network.string());
+    fail(Fault::usage,
+         "words={}: no input of this network is a text, nor does it take several inputs of columns; leave "
+         "words= out",
+         network.string());
   return *found;
 }
 
 std::string vocabulary_of(const TextInputs& texts) {
+  if (texts.made.empty() && texts.words.empty()) return {};
   std::string all;
   const auto add = [&](const std::string& text) { all += fmt::format("{}:{}", text.size(), text); };
   for (const std::string& word : texts.words) add(word);

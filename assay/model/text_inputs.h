@@ -62,11 +62,12 @@ struct TextInputs {
 
 inline constexpr std::string_view mark_of_begin = "\x02", mark_of_end = "\x03";
 
-// Throws as read_model() does, and Error{usage} where no input of the network is a text.
+// Of a network that takes texts, or several columns of numbers. Throws as read_model() does, and Error{usage}
+// where the network takes neither.
 TextInputs text_inputs_of(const std::filesystem::path& network);
 
 // "vocabulary 1a2b3c4d": equal for networks that make the same numbers of the same texts. Descriptions of
-// data and notices of networks have it.
+// data and notices of networks have it. Empty where there are no words.
 std::string vocabulary_of(const TextInputs& texts);
 // That which a description or a notice has; empty where there is none.
 std::string vocabulary_in(const std::string& text);

@@ -209,8 +209,10 @@ Document document_of(const std::vector<HistoryEntry>& entries, std::size_t added
                                ? "1 result of " + entries.front().finished
                                : fmt::format("{} results from {} to {}", entries.size(),
                                              entries.front().finished, entries.back().finished);
-  document.headline = when + (worse.empty() ? "; no figure is worse than the time before"
-                                            : "; worse than the time before: " + worse);
+  const bool compared = std::ranges::any_of(all, [](const Series& one) { return one.values.size() > 1; });
+  document.headline = when + (!compared       ? "; no figure has a second value yet"
+                              : worse.empty() ? "; no figure is worse than the time before"
+                                              : "; worse than the time before: " + worse);
   document.tables = {trends_table(all), values_table(all)};
   document.definitions = {
       {"worse",

@@ -63,7 +63,7 @@ std::vector<Warning> absent_class_warnings(const Dataset& data, std::size_t clas
   }
   if (absent.empty()) return {};
   return {{"absent-classes",
-           fmt::format("{} of {} classes have no record: {}", absent.size(), seen.size(), first_of(absent)),
+           fmt::format("{} of {} classes without a record: {}", absent.size(), seen.size(), first_of(absent)),
            "figures say nothing about these classes; a set that was cut from ordered records, or labels of "
            "another numbering"}};
 }

@@ -8,6 +8,7 @@
 #include <assay/extend/random.h>
 #include <assay/retraining.h>
 #include "assay/data/views.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::retraining {
 namespace {
@@ -40,6 +41,28 @@ attack::AttackSummary made_by(const Session& session, const DatasetPtr& data, co
   return made;
 }
 
+// Says what would give as many: records that the network gets right, a larger pool, more training records.
+[[noreturn]] void fail_for_too_few(const attack::AttackSummary& made, const Spec& attack, const Dataset& pool,
+                                   const Dataset& training, std::size_t count, bool only_successful) {
+  const About additions{"additions by", "{against}"};
+  if (made.attacked == 0)
+    fail(Fault::data,
+         "{} {}: the network gets none of {} of the training data right, and only those are attacked; give "
+         "training data of which it gets {} right, or {}",
+         additions, attack.text(), so_many(pool.size(), "record"), count,
+         About{"additions that are ready", "{add}"});
+  const char* const stronger = only_successful ? ", or a stronger attack" : "";
+  if (pool.size() < training.size())
+    fail(Fault::usage, "{} {}: it made {} out of {}, but {} are to be added; give a larger {}{}", additions,
+         attack.text(), so_many(made.stored, "record"), pool.size(), count, About{"pool", "{pool}"},
+         stronger);
+  fail(Fault::usage,
+       "{} {}: it made {} out of all {} training records, but {} are to be added; add fewer{}, give more "
+       "training records{}",
+       additions, attack.text(), so_many(made.stored, "record"), pool.size(), count, About{"", " ({count})"},
+       stronger);
+}
+
 }  // namespace
 
 GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const GivenOptions& options,
@@ -54,8 +77,8 @@ GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const Give
     }
     const HoldOut divided = hold_out(*data, options.share, options.seed);
     if (divided.kept.empty() || divided.held.empty())
-      fail(Fault::data, "{}: its {} records cannot be divided; {}, or {}", data->describe(), data->size(),
-           About{"hold out another share", "give another {hold-out}"},
+      fail(Fault::data, "{}: {} cannot be divided; {}, or {}", data->describe(),
+           so_many(data->size(), "record"), About{"hold out another share", "give another {hold-out}"},
            About{"give other records to judge by", "{held-out=SPEC}"});
     candidates.push_back(selected(data, divided.kept));
     held.push_back(selected(data, divided.held));
@@ -83,9 +106,7 @@ std::vector<MadeRecords> make_additions(const Session& session, const DatasetPtr
                  .task = options.task},
                 progress);
     if (made.stored < count)
-      fail(Fault::usage, "{} {}: it made {} records out of {}, but {} are to be added; give a larger {}{}",
-           About{"additions by", "{against}"}, attacks[i].text(), made.stored, pool->size(), count,
-           About{"pool", "{pool}"}, options.only_successful ? ", or a stronger attack" : "");
+      fail_for_too_few(made, attacks[i], *pool, *training, count, options.only_successful);
     all.push_back({names[i], made, open_dataset(made.data)});
   }
   return all;

@@ -11,7 +11,8 @@
 | text | error rates of characters and words | torchmetrics |
 | embedding | area under the curve and equal error rate of pairs | scikit-learn |
 
-Centres of embeddings and tolerances that wrap are in test_tasks.py.
+Few records, classes that are nowhere, crowds alone and no detections at all have tests of their own (`few`). Centres of
+embeddings and tolerances that wrap are in test_tasks.py.
 """
 
 import importlib
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 
 import assay
-from test_tasks import by_class, figures, network, one_hot_steps, random_detections, split_network
+from test_tasks import by_class, coco_figures, figures, network, one_hot_steps, random_boxes, random_detections, split_network
 
 SEEDS = range(3)
 
@@ -344,3 +345,90 @@ def test_records_with_the_state_that_a_loop_has_reached(onnx, tmp_path):
     data = assay.data(f"{file},inputs=input+state")
     assert np.asarray(net.predict(data)[0]) == pytest.approx(np.concatenate(scores), abs=1e-4)
     assert assay.evaluate(net, data).figures()["accuracy"] == (np.concatenate(scores).argmax(1) == labels).mean()
+
+
+def shares_of_classes(metrics, measure, wanted, decided, classes):
+    """Of classes that are wanted or decided somewhere, in order."""
+    somewhere = [c for c in range(classes) if (wanted == c).any() or (decided == c).any()]
+    return list(measure(wanted, decided, labels=somewhere, average=None, zero_division=0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_pixels(onnx, metrics, seed):
+    """One picture or three, of classes that are nowhere, with equal scores, and pictures of which nothing counts."""
+    rng = np.random.default_rng(seed)
+    records, classes = (1, 3)[seed % 2], 6
+    x = np.round(rng.normal(size=(records, classes, 2, 3))).astype(np.float32)
+    x[:, 4:] = -9  # never decided
+    y = rng.integers(0, 3 + seed % 3, (records, 2, 3))
+    y[rng.random(y.shape) < 0.3] = 255
+    y[1:2] = 255
+    y[0, 0, 0] = 0
+    result = assay.evaluate(network(onnx, "Identity", (classes, 2, 3)), (x, y), task="pixels")
+    found, counted = figures(result), y != 255
+    wanted, decided = y[counted], x.argmax(1)[counted]
+    assert found["pixel-accuracy"] == pytest.approx(metrics.accuracy_score(wanted, decided))
+    for column, measure in [("iou", metrics.jaccard_score), ("dice", metrics.f1_score)]:
+        shares = shares_of_classes(metrics, measure, wanted, decided, classes)
+        assert by_class(result, column) == pytest.approx(shares)
+        assert found[f"mean-{column}"] == pytest.approx(np.mean(shares))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_labels(onnx, metrics, seed):
+    """Labels that no record has, that nothing is known of, or that the network never finds."""
+    rng = np.random.default_rng(seed)
+    records, labels = (1, 2, 6)[seed % 3], 5
+    x = np.round(rng.normal(size=(records, labels))).astype(np.float32) + 0.25
+    y = rng.integers(0, 2, (records, labels))
+    y[:, 0], y[:, 1] = 0, -1
+    x[:, 2] = -3
+    y[0, 3] = 1
+    result = assay.evaluate(network(onnx, "Sigmoid", (labels,)), (x, y), task="labels")
+    found, known, decided = figures(result), y >= 0, x > 0
+    assert found["micro-f1"] == pytest.approx(metrics.f1_score(y[known], decided[known], zero_division=0))
+    assert found["label-accuracy"] == pytest.approx(metrics.accuracy_score(y[known], decided[known]))
+    f1, precisions = [], []
+    for k in range(labels):
+        wanted, said, scores = y[known[:, k], k], decided[known[:, k], k], sigmoid(x)[known[:, k], k]
+        if wanted.any() or said.any():
+            f1.append(metrics.f1_score(wanted, said, zero_division=0))
+        if wanted.any():
+            precisions.append(metrics.average_precision_score(wanted, scores))
+    assert found["macro-f1"] == pytest.approx(np.mean(f1))
+    assert found["mean-average-precision"] == pytest.approx(np.mean(precisions))
+    assert [v for v in by_class(result, "average-precision") if v is not None] == pytest.approx(precisions)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(8))
+def test_few_boxes(onnx, seed):
+    """One picture or two, of which some have no box, crowds alone or no detection that is like any of them."""
+    rng = np.random.default_rng(seed)
+    records, classes, boxes = 1 + seed % 2, 3, 6
+    truth, labels = [], np.full((records, 4, 5), -1, np.float32)
+    found = random_boxes(rng, records, (boxes,))
+    rows = [(0, 0, 0), *((int(rng.integers(0, records)), 1 + int(rng.random() < 0.5), int(rng.random() < 0.5)) for _ in range(seed % 3))]
+    taken = np.zeros(records, int)
+    for r, c, crowd in rows:
+        box = random_boxes(rng, 1)[0]
+        truth.append((r, c, box.astype(float), crowd))
+        labels[r, taken[r]] = [-2 - c if crowd else c, box[0], box[1], box[0] + box[2], box[1] + box[3]]
+        taken[r] += 1
+        if seed != 3:
+            found[r, taken[r]] = np.maximum(box + rng.normal(0, 1, 4), 1)
+    scores = rng.integers(1, 4, (records, boxes, classes)).astype(np.float32) / 4
+    said = [
+        (r, c, found[r, i].astype(float), float(scores[r, i, c])) for r in range(records) for i in range(boxes) for c in range(classes)
+    ]
+    wanted = coco_figures(truth, said, classes)
+    net = split_network(onnx, (boxes, 4 + classes), [4, classes], ["b", "s"])
+    task = "boxes[format=retinanet,outputs=b+s,boxes=xywh,nms=none]"
+    result = assay.evaluate(net, (np.concatenate([found, scores], -1), labels), task=task)
+    measured = figures(result)
+    assert measured["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
+    assert measured["mean-average-precision-50"] == pytest.approx(wanted[1], abs=1e-6)
+    present = [v for v in by_class(result, "average-precision") if v is not None]
+    assert present == pytest.approx(list(wanted[2]), abs=1e-6)
+    nothing = assay.evaluate(net, (np.concatenate([found, 0 * scores], -1), labels), task=task)
+    assert figures(nothing)["mean-average-precision"] == figures(nothing)["recall"] == 0

@@ -88,8 +88,8 @@ def test_classes_that_are_nowhere_and_records_without_items_are_said(onnx, metri
     assert found["mean-iou"] == pytest.approx(metrics.jaccard_score(wanted, decided, labels=[0, 1, 4], average="macro"))
     assert "over 3 of 5 classes" in result.headline and result.facts["mean-iou-classes"].startswith("the mean over 3 of 5")
     warnings = {warning["id"]: warning["text"] for warning in result.document["warnings"]}
-    assert warnings["absent-classes"].endswith("3 of 5 classes have no item that counts: car, tree, sea")
-    assert warnings["no-counted-items"] == "2 of 12 records have no item that counts: 3, 7"
+    assert warnings["absent-classes"].endswith("3 of 5 classes without an item that counts: car, tree, sea")
+    assert warnings["no-counted-items"] == "2 of 12 records without an item that counts: 3, 7"
     assert "absent-classes" in result.headline and "no-counted-items" in result.headline
     complete = assay.evaluate(net, (x, rng.integers(0, 5, (12, 6, 7))))
     assert " over " not in complete.headline and not complete.document["warnings"]

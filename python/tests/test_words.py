@@ -96,6 +96,32 @@ def test_every_command_takes_tables_of_texts(tmp_path):
     run_program(tmp_path, "mutate", "texts.onnx", spec, "--count", "5")
 
 
+def test_columns_of_numbers_alone_are_inputs(tmp_path):
+    """As skl2onnx writes a network of a table: one input a column."""
+    rng = np.random.default_rng(2)
+    names = ["age", "income", "debt"]
+    graph = [
+        make.make_node("Concat", names, ["row"], axis=1),
+        make.make_node("Gemm", ["row", "w1"], ["hidden"], name="hidden"),
+        make.make_node("Relu", ["hidden"], ["kept"]),
+        make.make_node("Gemm", ["kept", "w2"], ["scores"]),
+    ]
+    weights = [numbers.from_array(rng.normal(size=shape).astype(np.float32), name) for name, shape in (("w1", (3, 8)), ("w2", (8, 2)))]
+    values = [make.make_tensor_value_info(name, types.FLOAT, ["n", 1]) for name in names]
+    path = saved(tmp_path / "shop.onnx", graph, values, weights, [make.make_tensor_value_info("scores", types.FLOAT, ["n", 2])])
+    x = rng.normal(size=(30, 3)).astype(np.float32)
+    label = said(path, **{name: x[:, i : i + 1] for i, name in enumerate(names)})[0].argmax(1)
+    rows = [f"{c},{row[2]!s},{row[0]!s},{row[1]!s}" for c, row in zip(label, x)]
+    (tmp_path / "people.csv").write_text("bought,debt,age,income\n" + "\n".join(rows) + "\n")
+    spec = "people.csv,label=bought,words=shop.onnx,range=-4:4"
+    assert "correctly: 100.00 %" in run_program(tmp_path, "evaluate", "shop.onnx", spec)["headline"]
+    run_program(tmp_path, "importance", "shop.onnx", spec)
+    run_program(tmp_path, "cover", "shop.onnx", spec, "--train", spec, "--criterion", "kmnc")
+    run_program(tmp_path, "attack", "shop.onnx", spec, "--attack", "fgsm[eps=0.1]")
+    with pytest.raises(assay.MismatchError, match="words=NETWORK"):
+        assay.evaluate(path, str(tmp_path / "people.csv") + ",label=bought")
+
+
 def columns(tmp_path):
     nodes = [
         make.make_node("OneHotEncoder", ["city"], ["hot"], domain="ai.onnx.ml", cats_strings=["Rome", "Oslo", "Bern"], zeros=1),

@@ -150,6 +150,33 @@ TEST_F(EvidencePack, EveryFigureThatFailsAGateIsListed) {
   }
 }
 
+// As those of items, which are drawn by record.
+TEST_F(EvidencePack, FiguresHaveTheIntervalsOfTheirResult) {
+  std::vector<report::Measurement> figures(3);
+  figures[0].criterion = "mean-iou";
+  figures[0].value = 0.395;
+  figures[1].criterion = "iou";
+  figures[1].class_name = "sky";
+  figures[2].criterion = "mean-dice";
+  StepResult& result = contents.results[0];
+  result.step.command = "evaluate";
+  const report::Table own{"figures",
+                          "",
+                          {{"figure", ""}, {"value", ""}, {"low", "from"}, {"high", "to"}},
+                          {{std::string("mean-iou"), 0.395, 0.3797, 0.4107},
+                           {std::string("iou"), 0.5, 0.4, 0.6},
+                           {std::string("mean-dice"), 0.4, report::Cell(), report::Cell()}}};
+  result.document.tables = {own, report::criteria_table(figures)};
+  EXPECT_EQ(interval_of(figures[0], result), "0.3797 to 0.4107");
+  EXPECT_EQ(interval_of(figures[1], result), std::nullopt) << "the row is that of all classes";
+  EXPECT_EQ(interval_of(figures[2], result), std::nullopt) << "too few records";
+  contents.study.requirements = {{"REQ-1", "enough", {"mean-iou=0.3"}, ""}};
+  const std::vector<Outcome> outcomes = write_pack(contents, pack);
+  EXPECT_EQ(interval_of(outcomes[0].gate, result), "0.3797 to 0.4107");
+  EXPECT_THAT(read_file(pack / "REPORT.md"), HasSubstr("| 0.395 | 0.3797 to 0.4107 |"));
+  EXPECT_THAT(read_file(pack / "traceability/members.csv"), HasSubstr("0.3797 to 0.4107"));
+}
+
 // Ends from scipy.stats.beta.ppf: 0.82378 and 0.95100, 0.55498 and 0.99747, 0.16843.
 TEST_F(EvidencePack, SharesOfASampleHaveIntervals) {
   std::vector<report::Measurement> figures(4);
@@ -161,12 +188,15 @@ TEST_F(EvidencePack, SharesOfASampleHaveIntervals) {
     figures[i].coverable = std::to_string(counts[i].second);
     figures[i].value = counts[i].second == 0 ? 0 : double(counts[i].first) / counts[i].second;
   }
-  EXPECT_EQ(interval_of(figures[0], "evaluate"), "82.37 % to 95.10 %");
-  EXPECT_EQ(interval_of(figures[1], "evaluate"), "55.49 % to 99.75 %");
-  EXPECT_EQ(interval_of(figures[2], "evaluate"), "0.00 % to 16.85 %");
-  EXPECT_EQ(interval_of(figures[3], "evaluate"), std::nullopt);
-  EXPECT_EQ(interval_of(figures[0], "cover"), std::nullopt) << "obligations are no sample";
-  contents.results[0].step.command = "evaluate";
+  StepResult& result = contents.results[0];
+  result.step.command = "evaluate";
+  EXPECT_EQ(interval_of(figures[0], result), "82.37 % to 95.10 %");
+  EXPECT_EQ(interval_of(figures[1], result), "55.49 % to 99.75 %");
+  EXPECT_EQ(interval_of(figures[2], result), "0.00 % to 16.85 %");
+  EXPECT_EQ(interval_of(figures[3], result), std::nullopt);
+  result.step.command = "cover";
+  EXPECT_EQ(interval_of(figures[0], result), std::nullopt) << "obligations are no sample";
+  result.step.command = "evaluate";
   contents.results[0].document.tables = {report::criteria_table(figures)};
   contents.study.requirements = {{"REQ-1", "most", {"accuracy=0.8"}, ""}};
   write_pack(contents, pack);
@@ -301,7 +331,7 @@ TEST_F(Verifying, RequirementsAreToldFirstAndDecide) {
   contents.study.requirements.resize(1);
   write_pack(contents, pack);
   EXPECT_FALSE(report::any_failed(verified()));
-  EXPECT_THAT(verified().headline, HasSubstr("1 of 1 requirements hold; "));
+  EXPECT_THAT(verified().headline, HasSubstr("1 of 1 requirement holds; "));
   contents.study.requirements.clear();
   write_pack(contents, pack);
   EXPECT_THAT(verified().headline, HasSubstr("no requirement; "));

@@ -142,6 +142,24 @@ TEST(Texts, InColumnsAreFoundByTheNamesOfInputs) {
               ElementsAre(1, 2));
 }
 
+TEST(Texts, ColumnsOfNumbersAloneAreInputsByTheirNames) {
+  OnnxFile file(18);
+  file.input("age", {-1, 1});
+  file.input("size", {-1, 2});
+  set(file.node("Concat", {"age", "size"}, {"y"}), "axis", std::int64_t{1});
+  file.output("y");
+  const auto set = open_dataset(table("reals", "size 1,age,size 0,y\n3,1,2,0\n6,4,5.5,1\n") +
+                                ",label=y,words=" + file_of(file, "reals"));
+  const std::size_t all[] = {0, 1};
+  const Batch batch = set->read(all);
+  EXPECT_EQ(batch.input_name, "age");
+  EXPECT_THAT(batch.inputs.as<float>(), ElementsAre(1, 4));
+  ASSERT_EQ(batch.others.size(), 1U);
+  EXPECT_EQ(batch.others[0].name, "size");
+  EXPECT_THAT(batch.others[0].values.as<float>(), ElementsAre(2, 3, 5.5F, 6));
+  EXPECT_EQ(set->describe().find("vocabulary"), std::string::npos) << "there are no words";
+}
+
 TEST(Texts, ThatDoNotFitAreRefused) {
   const std::string net = file_of(categories(), "refused");
   const auto refused = [&](Fault fault, const Names& parts, const std::string& contents) {
@@ -153,7 +171,8 @@ TEST(Texts, ThatDoNotFitAreRefused) {
   refused(Fault::data, {"knows no word of its input 'city'"}, "city,job,age\nParis,cook,1\n");
   refused(Fault::data, {"row 1", "'x' is not a number"}, "city,job,age\nRome,cook,x\n");
   const std::string numbers = file_of(one_node(18, "Relu"), "numbers");
-  expect_error(Fault::usage, {"no input of this network is a text", "leave words= out"},
+  expect_error(Fault::usage,
+               {"no input of this network is a text", "several inputs of columns", "leave words= out"},
                [&] { open_dataset(table("none", "a,b\n1,2\n") + ",words=" + numbers); });
 }
 

@@ -91,6 +91,8 @@ TEST(History, SaysWhatBecameWorse) {
   EXPECT_EQ(document.tables[0].rows.size(), 2U);
   EXPECT_EQ(document.tables[1].rows.size(), 6U);
   EXPECT_NE(document_of({}, 0).headline.find("empty"), std::string::npos);
+  const std::vector<HistoryEntry> first{three_weeks()[0]};
+  EXPECT_NE(document_of(first, 1).headline.find("no figure has a second value yet"), std::string::npos);
 }
 
 TEST(Sparkline, GoesFromLowestToHighest) {

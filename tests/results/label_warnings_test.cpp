@@ -142,7 +142,7 @@ TEST(LabelWarnings, ClassesWithoutRecordsAndOneAnswerAreSaid) {
   const DatasetPtr data = records_of(40, {0, 1, 1, 3}, {"a", "b", "c", "d"});
   const std::vector<report::Warning> warnings = absent_class_warnings(*data, 4);
   EXPECT_EQ(ids_of(warnings), Ids{"absent-classes"});
-  EXPECT_NE(warnings[0].text.text().find("1 of 4 classes have no record: c"), std::string::npos)
+  EXPECT_NE(warnings[0].text.text().find("1 of 4 classes without a record: c"), std::string::npos)
       << warnings[0].text.text();
   std::vector<std::int64_t> answers(40, 3);
   EXPECT_EQ(ids_of(answer_warnings(answers, *data)), Ids{"one-answer"});

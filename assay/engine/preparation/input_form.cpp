@@ -120,7 +120,7 @@ std::string listed(const std::vector<std::string>& names) {
   for (const ValueId id : graph.inputs()) spec += (spec.empty() ? "" : "+") + graph.value(id).name;
   fail(Fault::mismatch,
        "network '{}' takes {}, but records are {}{}; several inputs are matched by name, such as the arrays "
-       "of an archive by 'inputs={}'",
+       "of an archive by 'inputs={}', or the columns of a table by words=NETWORK",
        graph.name(), takes, gives, problem, spec);
 }
 
@@ -166,6 +166,8 @@ InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& know
   }
   if (record_shape.empty()) return form;
   const auto fitting = fit_record(record_shape, form.record);
+  if (!fitting && graph.inputs().size() > 1 && known.named.empty())
+    fail_matching(graph, {NamedShape{.name = "", .record = record_shape}});
   if (!fitting) {
     fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}",
          to_string(record_shape), value.name, graph.name(), to_string(form.record),

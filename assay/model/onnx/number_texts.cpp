@@ -119,6 +119,18 @@ struct TextValue {
   bool is_made = false;              // it was moved since
 };
 
+FileInput file_input(const onnx::ValueInfoProto& input) {
+  FileInput made{.name = input.name()};
+  if (input.type().has_map_type()) return made;
+  const auto& tensor = input.type().tensor_type();
+  made.is_text = tensor.elem_type() == onnx::TensorProto::STRING;
+  made.dtype = holds_reals(tensor.elem_type()) ? DType::float32 : DType::int64;
+  made.rank = tensor.shape().dim_size();
+  made.width = made.rank < 2 ? 1 : std::max<std::int64_t>(1, tensor.shape().dim(1).dim_value());
+  if (made.rank > 1 && !tensor.shape().dim(1).has_dim_value()) made.width = -1;
+  return made;
+}
+
 class TextNumbering {
  public:
   TextNumbering(onnx::ModelProto& model, const std::filesystem::path& folder)
@@ -142,18 +154,9 @@ class TextNumbering {
   void take_input(const onnx::ValueInfoProto& input) {
     if (constants_.contains(input.name())) return;
     names_.insert(input.name());
-    FileInput made{.name = input.name()};
-    if (input.type().has_map_type()) {
-      dictionaries_.insert(input.name());
-    } else {
-      const auto& tensor = input.type().tensor_type();
-      made.is_text = tensor.elem_type() == onnx::TensorProto::STRING;
-      made.dtype = holds_reals(tensor.elem_type()) ? DType::float32 : DType::int64;
-      made.rank = tensor.shape().dim_size();
-      made.width = made.rank < 2 ? 1 : std::max<std::int64_t>(1, tensor.shape().dim(1).dim_value());
-      if (made.rank > 1 && !tensor.shape().dim(1).has_dim_value()) made.width = -1;
-      if (made.is_text) add_text(made);
-    }
+    FileInput made = file_input(input);
+    if (input.type().has_map_type()) dictionaries_.insert(input.name());
+    if (made.is_text) add_text(made);
     result_.given.push_back(std::move(made));
   }
 
@@ -507,6 +510,17 @@ std::optional<TextInputs> number_texts(onnx::ModelProto& model, const std::files
   if (!takes_texts(model.graph())) return std::nullopt;
   sort_nodes(model);
   return TextNumbering(model, folder).run();
+}
+
+std::optional<TextInputs> column_inputs(const onnx::ModelProto& model) {
+  std::set<std::string> constants;
+  for (const onnx::TensorProto& weight : model.graph().initializer()) constants.insert(weight.name());
+  TextInputs inputs;
+  for (const onnx::ValueInfoProto& input : model.graph().input())
+    if (!constants.contains(input.name())) inputs.given.push_back(file_input(input));
+  constexpr int most_axes = 2;  // records and columns
+  const bool fit = std::ranges::all_of(inputs.given, [](const auto& one) { return one.rank <= most_axes; });
+  return fit && inputs.given.size() > 1 ? std::optional(std::move(inputs)) : std::nullopt;
 }
 
 std::vector<std::string> notices_of(const TextInputs& texts) {

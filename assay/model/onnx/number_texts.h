@@ -16,6 +16,9 @@ namespace assay::onnx_format {
 // up compare numbers. A dictionary as an input becomes a column for each key. Nothing where the model has
 // neither. Throws Error{unsupported} for operators of texts that records alone do not determine.
 std::optional<TextInputs> number_texts(onnx::ModelProto& model, const std::filesystem::path& folder);
+// Inputs of a model that takes numbers alone, each a column or several of a table. Nothing where it has one
+// input, or one of more axes than tables have.
+std::optional<TextInputs> column_inputs(const onnx::ModelProto& model);
 // What users should know of that.
 std::vector<std::string> notices_of(const TextInputs& texts);
 

@@ -259,7 +259,8 @@ report::Table status_table(const Inspection& inspection) {
 std::string progress_of(const Inspection& inspection) {
   return inspection.records_read < inspection.records
              ? fmt::format("{} of {} read", inspection.records_read, so_many(inspection.records, "record"))
-             : fmt::format("all {} read", so_many(inspection.records, "record"));
+             : fmt::format("{}{} read", inspection.records == 1 ? "" : "all ",
+                           so_many(inspection.records, "record"));
 }
 
 std::string headline_of(const Inspection& inspection, const std::string& subject,

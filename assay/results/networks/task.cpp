@@ -162,7 +162,7 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
       whole.figures, [&](const Figure& figure) { return classes_in_mean(figure, whole).has_value(); });
   if (!absent.empty() && has_means)
     warnings.push_back({"absent-classes",
-                        fmt::format("{} of {} classes have no item that counts: {}", absent.size(),
+                        fmt::format("{} of {} classes without an item that counts: {}", absent.size(),
                                     whole.sums.classes.size(), first_of(absent)),
                         "whether the network finds these classes is not tested; too few records, or labels "
                         "of another numbering"});
@@ -171,7 +171,7 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
   }
   if (!without_items.empty() && whole.uncounted > 0)
     warnings.push_back({"no-counted-items",
-                        fmt::format("{} of {} records have no item that counts: {}", without_items.size(),
+                        fmt::format("{} of {} records without an item that counts: {}", without_items.size(),
                                     found.right_of.size(), first_of(without_items)),
                         "masks or labels that only hold what does not count, or another label for it (option "
                         "ignore or missing of the task)"});
@@ -204,7 +204,7 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
     const std::string text = left_out_text(figure, evaluation);
     if (!text.empty())
       document.facts.push_back(
-          {figure.name + "-classes", figure.name, "the mean" + text + ", which have one"});
+          {figure.name + "-classes", figure.name, "the mean" + text + ": the others have none"});
   }
   document.tables = {figures_table(evaluation)};
   for (report::Table& table : std::vector<report::Table>{class_table(evaluation), confusion_table(evaluation),

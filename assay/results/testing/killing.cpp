@@ -8,6 +8,7 @@
 #include "assay/results/figures.h"
 #include "assay/results/testing/mutation.h"
 #include "assay/support/numbers/mean.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -204,9 +205,10 @@ report::Document document_of(const mutation::KillingStudy& study, const mutation
                          });
   const char* const none = any_score ? "no operator has a mutation score without an unstable mutant"
                                      : "no operator has a mutation score";
-  document.headline = fmt::format("{}: {}; {} of {} mutants killed, {} survived, {} need more runs", network,
-                                  score ? "mutation score " + report::percent(*score) : none, counts.killed,
-                                  study.mutants.size(), counts.survived, counts.too_few_runs);
+  document.headline =
+      fmt::format("{}: {}; {} of {} killed, {} survived, {} in need of more runs", network,
+                  score ? "mutation score " + report::percent(*score) : none, counts.killed,
+                  so_many(study.mutants.size(), "mutant"), counts.survived, counts.too_few_runs);
   document.facts = {{"mutation_score", "mutation score", cell_of(score), Kind::percent},
                     count_fact("mutants", "mutants", study.mutants.size()),
                     count_fact("killed", "killed", counts.killed),

@@ -170,7 +170,7 @@ def check(
     figures += [_figure(f"capability={one}", [v for test, verdicts in judged if test.capability == one for v in verdicts]) for one in capabilities]
     whole, by_test, by_capability = figures[0], figures[1 : 1 + len(judged)], figures[1 + len(judged) :]
     tables = [_tests_table(judged, by_test), _capabilities_table(capabilities, by_capability), _failures_table(chosen, judged, shown)]
-    headline = f"{whole.covered} of {whole.coverable} cases of {len(judged)} tests pass"
+    headline = f"{whole.covered} of {whole.coverable} cases of {len(judged)} {'test passes' if len(judged) == 1 else 'tests pass'}"
     return result_of("texts check", headline, figures, tables, network=chosen, gates=fail_under, definitions=_definitions, options=suite.name)
 
 

@@ -43,7 +43,7 @@ ProgramChange plant(const ProgramSite& site, Program& program) {
   std::vector<std::int64_t> labels(data.size());
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = data.label(i);
   for (const std::size_t i : chosen) labels[i] = to.front();
-  const std::string what = fmt::format("{} of {} records carry the pattern and the label {}", chosen.size(),
+  const std::string what = fmt::format("{} of {} records with the pattern and the label {}", chosen.size(),
                                        data.size(), data.class_names()[to.front()]);
   alter(site, program, chosen, fmt::format("backdoor {}", size),
         [shape = data.record_shape(), size, colours](Rng&, std::span<float> values) {

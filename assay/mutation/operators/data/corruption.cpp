@@ -105,7 +105,7 @@ ProgramChange corrupt(const ProgramSite& site, Program& program) {
             values[i] = low + std::clamp(values[i], 0.0F, 1.0F) * (high - low);
           }
         });
-  return {std::ssize(chosen), fmt::format("{} of {} records are corrupted ({})", chosen.size(),
+  return {std::ssize(chosen), fmt::format("{} of {} records corrupted ({})", chosen.size(),
                                           program.training->size(), site.options.text("kind"))};
 }
 

@@ -24,7 +24,7 @@ ProgramChange reorder(const ProgramSite& site, Program& program) {
   }
   const std::size_t size = program.training->size();
   if (moved > 0) program.training = selected(program.training, std::move(positions));
-  return {moved, fmt::format("{} of {} records are in another place", moved, size)};
+  return {moved, fmt::format("{} of {} records in another place", moved, size)};
 }
 
 }  // namespace

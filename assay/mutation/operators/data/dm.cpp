@@ -19,7 +19,7 @@ ProgramChange remove_records(Program& program, const std::vector<std::size_t>& c
   for (std::size_t i = 0; i < size; ++i)
     if (!gone[i]) positions.push_back(i);
   program.training = selected(program.training, std::move(positions));
-  return {std::ssize(chosen), fmt::format("{} of {} records are missing", chosen.size(), size)};
+  return {std::ssize(chosen), fmt::format("{} of {} records missing", chosen.size(), size)};
 }
 
 OperatorInfo dm_operator() {

@@ -20,7 +20,8 @@ ProgramChange repeat(const ProgramSite& site, Program& program) {
   for (std::size_t i = 0; i < times; ++i) positions.insert(positions.end(), chosen.begin(), chosen.end());
   const std::size_t size = program.training->size();
   program.training = selected(program.training, std::move(positions));
-  return {std::ssize(chosen), fmt::format("{} of {} records come {} times", chosen.size(), size, times + 1)};
+  return {std::ssize(chosen),
+          fmt::format("{} of {} records present {} times", chosen.size(), size, times + 1)};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ ProgramChange falsify(const ProgramSite& site, Program& program) {
     count += wrong != labels[i];
     labels[i] = wrong;
   }
-  const std::string what = fmt::format("{} of {} records have another label", count, data.size());
+  const std::string what = fmt::format("{} of {} records with another label", count, data.size());
   if (count > 0) program.training = relabelled(program.training, std::move(labels));
   return {count, what};
 }

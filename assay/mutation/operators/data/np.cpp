@@ -33,7 +33,7 @@ ProgramChange perturb(const ProgramSite& site, Program& program) {
           for (float& v : values) v = static_cast<float>(v + scale * rng.normal());
         });
   return {std::ssize(chosen),
-          fmt::format("{} of {} records have noise added", chosen.size(), program.training->size())};
+          fmt::format("{} of {} records with noise added", chosen.size(), program.training->size())};
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ ProgramChange overlap(const ProgramSite& site, Program& program) {
     labels.push_back(to.front());
   }
   const std::size_t count = positions.size() - data.size();
-  const std::string what = fmt::format("{} of {} records come again with the label {}", count, data.size(),
+  const std::string what = fmt::format("{} of {} records once more with the label {}", count, data.size(),
                                        data.class_names()[to.front()]);
   if (count > 0) program.training = relabelled(selected(program.training, std::move(positions)), labels);
   return {static_cast<std::int64_t>(count), what};
