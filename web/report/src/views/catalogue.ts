@@ -19,6 +19,7 @@ import { isRanking, Relevance } from "./relevance";
 import { Retraining } from "./retraining";
 import { Robustness } from "./robustness";
 import { Trends } from "./trends";
+import { hasShadedWords, Words } from "./words";
 
 export interface View {
   /** Also the anchor of its section. */
@@ -44,7 +45,20 @@ const isLookedAt = (document: Document) =>
 
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
-  { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
+  {
+    id: "verdicts",
+    title: "Criteria and faults",
+    tables: ["verdicts", "words"],
+    Component: Verdicts,
+    when: (document) => usable(document, "verdicts"),
+  },
+  {
+    id: "words",
+    title: "Which words decide",
+    tables: ["texts", "words"],
+    Component: Words,
+    when: hasShadedWords,
+  },
   { id: "orders", title: "Orders and faults", tables: ["orders"], Component: Orders },
   { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
   { id: "attacks", title: "Attacks", tables: ["attacks"], Component: Attacks },
