@@ -5,7 +5,7 @@ import { DataTable } from "../parts/data-table";
 import { Behind, Section } from "../parts/section";
 
 /** The strongest word is shaded so far that its letters stay readable. */
-const MOST = 55;
+const MOST = 48;
 
 /** A word is shaded for what it says of the decision; what speaks against it is underlined as well. */
 function Word({ row }: { row: Row }) {
