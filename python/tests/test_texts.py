@@ -253,6 +253,20 @@ def test_gates_are_by_test_and_capability(exported):
         texts.check(folder, SUITE, fail_under=["accuracy>=1"])
 
 
+def test_scores_that_are_not_finite_are_refused(exported, tmp_path):
+    """A test of invariance would pass, as nothing is decided before and after."""
+    folder, _ = exported
+    network = assay.load(folder)
+    spoiled = network.with_weights({name: np.full_like(network.weight(name), np.nan) for name in network.weights if network.weight(name).dtype == np.float32})
+    asks = [
+        lambda: texts.check(spoiled, SUITE), lambda: texts.attack(spoiled, TEXTS, changes=1), lambda: texts.select(spoiled, TEXTS, 2, doubt="margin"),
+        lambda: texts.explore(spoiled, network, TEXTS, changes=1),
+    ]  # fmt: skip
+    for ask in asks:
+        with pytest.raises(assay.DataError, match="decides nothing about .* texts, the first is '.*': its scores are not finite"):
+            ask()
+
+
 def test_cases_that_no_network_could_fail_are_not_counted(exported):
     """Names that are all [UNK] are one text for the network: invariance would pass whatever it decides."""
     folder, plain = exported

@@ -95,6 +95,7 @@ class TextNetwork:
                     "decision='position=last,answers=A+B' (docs/text.md)"
                 )
             parts.append(np.asarray(outputs, np.float64).reshape(len(part), -1))
+            self._require_finite(parts[-1], part)
             decisions.append(np.asarray(classes))
         self.asked += len(texts)
         scores = np.concatenate(parts)
@@ -102,6 +103,14 @@ class TextNetwork:
             scores = np.concatenate([1 - scores, scores] if self._gives_probability() else [-scores / 2, scores / 2], 1)
         self._classes = scores.shape[1]
         return scores, np.concatenate(decisions)
+
+    def _require_finite(self, scores: np.ndarray[Any, Any], texts: Sequence[str]) -> None:
+        undecided = np.flatnonzero(~np.isfinite(scores).all(1))
+        if len(undecided):
+            raise DataError(
+                f"network '{self.model.name}' decides nothing about {len(undecided)} of {len(texts)} texts, the first is {texts[undecided[0]]!r}: "
+                "its scores are not finite; mend the network, or leave out texts without the position that decides"
+            )
 
     def _alone(self, inputs: Any, texts: Sequence[str]) -> Model:
         if len(set(texts)) > 1 and not self._compared:
