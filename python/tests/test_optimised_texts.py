@@ -200,6 +200,7 @@ def test_every_command_takes_them(forms, tmp_path):
     ask = dict(train=data, test=data, criterion="kmnc[sections=5]", view=["heads=norm,tokens=mean", "attention=variance,tokens=mean"], **decision)
     assert assay.cover(path, **ask)
     assert assay.patch(path, data, ablate="mean", **decision).tables
+    assert assay.mutate(path, test=data, operator="head", count=2, quality=1, **decision).table("mutants")
     for method in ("attn-lrp", "gradient-x-input"):
         assert assay.importance(path, data, method=method, **decision)
     assert assay.mutate(path, test=data, operator="int8", count=2, **decision).table("mutants")
