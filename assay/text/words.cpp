@@ -18,6 +18,8 @@ bool begins_with_space(std::string_view token) {
   return token.starts_with(byte_space) || token.starts_with(plain_space);
 }
 
+bool is_space(std::string_view token) { return token == byte_space || token == plain_space; }
+
 // Whether a token begins a character of Chinese or Japanese, which have no spaces: U+3000 to U+9FFF, by the
 // first of its bytes in UTF-8. `of_bytes`: the token is written in letters that stand for bytes.
 bool begins_without_space(std::string_view token, bool of_bytes) {
@@ -54,7 +56,7 @@ std::vector<Word> words_of(const Tokenizer& tokenizer, std::span<const std::int6
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const bool piece = i > 0 && !stands_alone(i) && !stands_alone(i - 1) &&
                        (tokens[i]->starts_with("##") || (spaced && !begins_with_space(*tokens[i]))) &&
-                       !begins_without_space(*tokens[i], of_bytes);
+                       (is_space(*tokens[i - 1]) || !begins_without_space(*tokens[i], of_bytes));
     if (!piece) words.push_back({i, i, {}});
     words.back().end = i + 1;
   }

@@ -55,6 +55,7 @@ TEST(Words, BeginAtCharactersOfScriptsWithoutSpaces) {
       R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁", 0], ["电影", 0], ["好", 0], ["看", 0], ["▁ok", 0], ["ay", 0]]})",
       {R"("decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})"});
   EXPECT_THAT(joined_words(pieces, {5, 6, 2, 3, 4, 6}), ElementsAre("okay", "电影", "好", "看ay"));
+  EXPECT_THAT(joined_words(pieces, {5, 1, 2, 3}), ElementsAre("ok", "电影", "好"));  // a space is no word
   // 好 is the bytes E5 A5 BD, in letters å¥½; the second token holds its end.
   const Tokenizer bytes = tokenizer_of(
       R"({"type": "BPE", "merges": [], "vocab": {"\u0120": 0, "a": 1, "\u00e5\u00a5": 2, "\u00bd": 3}})",
