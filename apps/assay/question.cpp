@@ -13,8 +13,11 @@ std::vector<QuestionCommand> question_commands() { return question_commands(app:
 
 report::Document ask(const Question& question, Progress& progress) {
   std::vector<std::unique_ptr<NamedNetwork>> networks;
-  for (const auto& [name, graph] : question.networks)
-    networks.push_back(std::make_unique<NamedNetwork>(name, graph));
+  for (const auto& [name, graph] : question.networks) {
+    const auto folder = question.network_folders.find(name);
+    networks.push_back(std::make_unique<NamedNetwork>(
+        name, graph, folder == question.network_folders.end() ? std::string() : folder->second));
+  }
   std::vector<std::unique_ptr<NamedDataset>> datasets;
   for (const auto& [name, dataset] : question.datasets)
     datasets.push_back(std::make_unique<NamedDataset>(name, dataset));

@@ -108,11 +108,13 @@ void require_attackable(const Session& session, ValueId input) {
   const Graph& graph = session.graph();
   const DType type = graph.value(input).dtype;
   if (is_real(type) || becomes_real(graph, input)) return;
-  fail(Fault::unsupported,
-       "network '{}' takes {} numbers (such as tokens), which cannot be changed slightly; attacks are for "
-       "inputs of real numbers, hotflip, gcg and embedding-pgd for tokens, and edits of the texts themselves "
-       "(swap, delete, synonym, ...; docs/text.md) for numbers of words",
-       graph.name(), to_string(type));
+  fail(
+      Fault::unsupported,
+      "network '{}' takes {} numbers (such as tokens), which cannot be changed slightly; attacks are for "
+      "inputs of real numbers, hotflip, gcg and embedding-pgd for tokens, and edits of the texts themselves "
+      "for tokens and numbers of words (assay.texts.attack and explore in Python, or python3 -m assay.texts; "
+      "docs/text.md)",
+      graph.name(), to_string(type));
 }
 
 AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool regression, ValueId input)

@@ -179,9 +179,14 @@ class Joined final : public View {
         list += fmt::format(" {} {} {}", other.name, to_string(other.record_shape), to_string(other.dtype));
       return list.empty() ? std::string("one without a name") : list;
     };
-    if (text(part) != text(*this))
-      fail(Fault::mismatch, "{} and {} cannot be joined: their inputs are {} and {}", below().describe(),
-           part.describe(), text(*this), text(part));
+    if (text(part) == text(*this)) return;
+    std::string remedy;
+    if (!facts().others.empty()) {
+      remedy = "; say which arrays of the second are inputs, as with inputs=" + facts().input_name;
+      for (const InputFacts& other : facts().others) remedy += "+" + other.name;
+    }
+    fail(Fault::mismatch, "{} and {} cannot be joined: their inputs are {} and {}{}", below().describe(),
+         part.describe(), text(*this), text(part), remedy);
   }
 
   // Which part an index falls into, and its place there.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/error.h>
+#include "assay/model/named.h"
 #include "assay/support/files/config_json.h"
 #include "assay/support/text/named.h"
 #include "assay/support/text/parse.h"
@@ -107,7 +108,11 @@ std::optional<fs::path> network_in(const fs::path& folder) {
 }
 
 std::optional<fs::path> folder_of_network(const std::string& name) {
-  if (name.empty() || is_named(name)) return std::nullopt;
+  if (name.empty()) return std::nullopt;
+  if (is_named(name)) {
+    const std::string folder = folder_of_named_network(name);
+    return folder.empty() ? std::nullopt : std::optional<fs::path>(folder);
+  }
   const fs::path path = name;
   if (is_folder(path)) return path;
   fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");

@@ -10,5 +10,7 @@ namespace assay::inline model {
 
 // The network named "@net". Throws Error{usage} for an unknown name.
 Graph find_named_network(const std::string& text);
+// Where its config.json and tokenizer.json are; empty: it has none.
+std::string folder_of_named_network(const std::string& text);
 
 }  // namespace assay::inline model

@@ -133,6 +133,23 @@ bool keeps_tokens(const Node& node, ValueId tokens) {
   return moves || node.op == "Cast" || node.op == "Identity";
 }
 
+std::vector<NodeId> table_lookups(const Graph& graph, ValueId tokens) {
+  std::vector<ValueId> pending{tokens};
+  std::vector<NodeId> found;
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    for (const NodeId n : graph.consumers(id)) {
+      const Node& node = graph.node(n);
+      if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
+      const bool looks_up = node.op == "Gather" && node.inputs[1] == id && node.integer("axis", 0) == 0;
+      if (looks_up && graph.is_constant(node.inputs[0]) && graph.constant(node.inputs[0]).rank() == 2)
+        found.push_back(n);
+    }
+  }
+  return found;
+}
+
 std::int64_t known_tokens(const Graph& graph) {
   std::vector<ValueId> pending{tokens_input(graph)};
   std::int64_t rows = 0;

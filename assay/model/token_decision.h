@@ -34,6 +34,8 @@ Graph with_token_decision(const Graph& graph, const TokenDecision& decision);
 
 // Whether the node gives the numbers of these tokens again, in another type or shape.
 bool keeps_tokens(const Node& node, ValueId tokens);
+// Where tokens are looked up in constant tables [tokens, width]; nothing else is done with them before.
+std::vector<NodeId> table_lookups(const Graph& graph, ValueId tokens);
 
 // Rows of the smallest table in which tokens are looked up: numbers of tokens that the network knows. 0 where
 // none is found.

@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include "assay/model/real_tokens.h"
+#include "assay/model/token_decision.h"
 #include "assay/relevance/methods.h"
 #include "assay/relevance/start.h"
 
@@ -39,25 +41,74 @@ Array baseline_like(const Array& input, const AttributionOptions& options) {
   return record.to(input.dtype()).reshape(shape).unsqueeze(0).expand(input.shape()).contiguous();
 }
 
+// The rows of tables that tokens are looked up as, by which networks that read tokens are explained: numbers
+// of tokens have no gradient, and nothing lies between two of them.
+std::vector<ValueId> rows_of_tokens(const Graph& graph, ValueId tokens) {
+  std::vector<ValueId> rows;
+  if (tokens == no_value || is_real(graph.value(tokens).dtype)) return rows;
+  for (const NodeId lookup : table_lookups(graph, tokens)) rows.push_back(graph.node(lookup).outputs[0]);
+  return rows;
+}
+
+// Values that are asked for, with rows of tables in place of numbers of tokens if `of_rows`.
+class AskedRows {
+ public:
+  AskedRows(const Session& session, std::span<const ValueId> wanted, bool of_rows) {
+    const Graph& graph = session.graph();
+    for (const ValueId id : wanted) {
+      const bool is_input = std::ranges::find(graph.inputs(), id) != graph.inputs().end();
+      std::vector<ValueId> rows = of_rows && is_input ? rows_of_tokens(graph, id) : std::vector<ValueId>();
+      if (rows.empty())
+        values_.push_back(id);
+      else
+        rows_.emplace_back(id, std::move(rows));
+    }
+    for (const auto& [tokens, rows] : rows_)
+      for (const ValueId row : rows)
+        if (std::ranges::find(values_, row) == values_.end()) values_.push_back(row);
+  }
+
+  std::span<const ValueId> values() const { return values_; }
+  // The relevance of a token is that of its rows.
+  void add_tokens(const Tensors& given, Tensors& found) const {
+    for (const auto& [tokens, rows] : rows_) {
+      Array sum;
+      for (const ValueId row : rows) {
+        const Array part = found.at(row).sum(-1).reshape(given.at(tokens).shape());
+        sum = sum.defined() ? sum + part : part;
+      }
+      found.insert_or_assign(tokens, std::move(sum));
+    }
+  }
+
+ private:
+  std::vector<ValueId> values_;
+  std::vector<std::pair<ValueId, std::vector<ValueId>>> rows_;
+};
+
 // What is made of a value and the gradient there.
 class OfGradient final : public Attribution {
  public:
   using Formula = Array (*)(const Array& gradient, const Array& value);
 
+  // `by_element`: the formula is of numbers alone, not of channels, so rows of tokens have it as well.
   OfGradient(const Session& session, const AttributionOptions& options, std::string description,
-             Formula formula)
+             Formula formula, bool by_element = true)
       : session_(session),
         start_(session, options.outputs),
         description_(std::move(description)),
-        formula_(formula) {}
+        formula_(formula),
+        by_element_(by_element) {}
 
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
     const Tensors inputs = inputs_of(session_, given);
-    const Tensors values = session_.run(inputs, with(wanted, start_.value()));
-    Relevance result{.values = explained_gradients(session_, start_, inputs, target, wanted),
+    const AskedRows asked(session_, wanted, by_element_);
+    const Tensors values = session_.run(inputs, with(asked.values(), start_.value()));
+    Relevance result{.values = explained_gradients(session_, start_, inputs, target, asked.values()),
                      .start = start_.numbers(values.at(start_.value()), target)};
     for (auto& [id, gradient] : result.values) gradient = formula_(gradient, values.at(id));
+    asked.add_tokens(inputs, result.values);
     return result;
   }
   std::vector<ValueId> reads(std::span<const ValueId>) const override { return {start_.value()}; }
@@ -68,6 +119,7 @@ class OfGradient final : public Attribution {
   Start start_;
   std::string description_;
   Formula formula_;
+  bool by_element_;
 };
 
 // Selvaraju et al., ICCV 2017: a channel's value at each position times the channel's mean gradient. Their
@@ -80,6 +132,7 @@ Array channel_mean_times_value(const Array& gradient, const Array& value) {
 
 // Along the straight line from the baseline to the record, in steps of equal length: the gradient at the
 // middle of a step times the change of the value over the step. For inner values that is their conductance.
+// Where all inputs are whole numbers, the line is that of the rows that tokens are looked up as.
 class IntegratedGradients final : public Attribution {
  public:
   IntegratedGradients(const Session& session, const AttributionOptions& options, std::size_t steps)
@@ -88,19 +141,16 @@ class IntegratedGradients final : public Attribution {
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
     const array::Recording unrecorded(false);
-    const Tensors inputs = inputs_of(session_, given);
-    const Tensors baseline = baseline_of(inputs, options_);
-    if (baseline.empty()) {
-      fail(Fault::unsupported,
-           "integrated gradients need an input of real numbers; use 'epsilon' or 'gradient-x-input' at the "
-           "embedding");
-    }
+    Tensors inputs = inputs_of(session_, given);
+    Tensors baseline = baseline_of(inputs, options_);
+    if (baseline.empty()) baseline = begin_at_rows(inputs);
+    const AskedRows asked(session_, wanted, true);
     const auto along = [&](double position) {
       Tensors point = inputs;
       for (const auto& [id, start] : baseline) point[id] = start + (inputs.at(id) - start) * position;
       return point;
     };
-    const std::vector<ValueId> ids = with(wanted, start_.value());
+    const std::vector<ValueId> ids = with(asked.values(), start_.value());
     // The class of the record itself, to be kept along the way.
     const Target fixed = start_.settled(session_.run(inputs, ids).at(start_.value()), target);
 
@@ -110,7 +160,7 @@ class IntegratedGradients final : public Attribution {
       const double done = step, all = steps_;
       Tensors after = session_.run(along((done + 1) / all), ids);
       const Tensors gradients =
-          explained_gradients(session_, start_, along((done + 0.5) / all), fixed, wanted);
+          explained_gradients(session_, start_, along((done + 0.5) / all), fixed, asked.values());
       for (const auto& [value, gradient] : gradients) {
         const Array part = gradient * (after.at(value) - before.at(value));
         Array& sum = result.values[value];
@@ -120,6 +170,7 @@ class IntegratedGradients final : public Attribution {
     }
     const std::vector<double> reached = start_.numbers(before.at(start_.value()), fixed);
     for (std::size_t i = 0; i < reached.size(); ++i) result.start[i] = reached[i] - result.start[i];
+    asked.add_tokens(inputs, result.values);
     return result;
   }
   std::vector<ValueId> reads(std::span<const ValueId>) const override { return {start_.value()}; }
@@ -128,6 +179,25 @@ class IntegratedGradients final : public Attribution {
   }
 
  private:
+  // Rows of the record's tokens join the inputs; the line begins at rows of zeros.
+  Tensors begin_at_rows(Tensors& inputs) const {
+    const Graph& graph = session_.graph();
+    const std::vector<ValueId> rows = rows_of_tokens(graph, tokens_input(graph));
+    if (rows.empty())
+      fail(Fault::unsupported,
+           "integrated gradients need an input of real numbers, or tokens that are looked up in a table; use "
+           "'epsilon'");
+    if (options_.baseline)
+      fail(Fault::usage,
+           "a baseline is a record of real numbers, and tokens begin at rows of zeros; leave it out");
+    Tensors baseline;
+    for (const auto& [id, values] : session_.run(inputs, rows)) {
+      baseline.emplace(id, array::zeros_like(values));
+      inputs.emplace(id, values);
+    }
+    return baseline;
+  }
+
   const Session& session_;
   Start start_;
   AttributionOptions options_;
@@ -189,7 +259,7 @@ AttributionInfo grad_cam_method() {
   return {"grad-cam", "a channel's value times its mean gradient", "Selvaraju et al., ICCV 2017",
           [](const Session& session, const AttributionOptions& options, const SpecOptions&) {
             return std::make_unique<OfGradient>(session, options, "Grad-CAM, by channel",
-                                                channel_mean_times_value);
+                                                channel_mean_times_value, false);
           },
           false};
 }

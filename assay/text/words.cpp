@@ -6,10 +6,34 @@
 
 #include <fmt/format.h>
 
+#include "assay/support/text/characters.h"
+#include "assay/text/byte_letters.h"
+
 namespace assay::text {
 namespace {
 
-bool begins_with_space(std::string_view token) { return token.starts_with("Ġ") || token.starts_with("▁"); }
+constexpr std::string_view byte_space = "Ġ", plain_space = "▁";
+
+bool begins_with_space(std::string_view token) {
+  return token.starts_with(byte_space) || token.starts_with(plain_space);
+}
+
+bool is_space(std::string_view token) { return token == byte_space || token == plain_space; }
+
+// Whether a token begins a character of Chinese or Japanese, which have no spaces: U+3000 to U+9FFF, by the
+// first of its bytes in UTF-8. `of_bytes`: the token is written in letters that stand for bytes.
+bool begins_without_space(std::string_view token, bool of_bytes) {
+  if (token.starts_with("##")) token.remove_prefix(2);
+  if (token.empty()) return false;
+  auto first = static_cast<unsigned char>(token[0]);
+  if (of_bytes) {
+    const auto letters = character_codes(token);
+    const auto byte = letters ? byte_of_letter(letters->front()) : std::nullopt;
+    if (!byte) return false;
+    first = *byte;
+  }
+  return first >= 0xE3 && first <= 0xE9;
+}
 
 std::string without_spaces(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(' ');
@@ -23,12 +47,16 @@ std::vector<Word> words_of(const Tokenizer& tokenizer, std::span<const std::int6
   std::vector<std::optional<std::string>> tokens;
   for (const std::int64_t id : ids) tokens.push_back(tokenizer.token(id));
   const auto stands_alone = [&](std::size_t i) { return !tokens[i] || tokenizer.is_special(ids[i]); };
+  const auto has_token = [&](std::string_view sign) { return tokenizer.id(std::string(sign)).has_value(); };
+  const bool of_bytes = has_token(byte_space);
   const bool spaced =
+      of_bytes || has_token(plain_space) ||
       std::ranges::any_of(tokens, [](const auto& token) { return token && begins_with_space(*token); });
   std::vector<Word> words;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const bool piece = i > 0 && !stands_alone(i) && !stands_alone(i - 1) &&
-                       (tokens[i]->starts_with("##") || (spaced && !begins_with_space(*tokens[i])));
+                       (tokens[i]->starts_with("##") || (spaced && !begins_with_space(*tokens[i]))) &&
+                       (is_space(*tokens[i - 1]) || !begins_without_space(*tokens[i], of_bytes));
     if (!piece) words.push_back({i, i, {}});
     words.back().end = i + 1;
   }

@@ -17,9 +17,11 @@ struct Word {
   std::string text;
 };
 
-// A piece belongs to the word before where the vocabulary says so: it begins with ##, or others of the same
-// tokens begin with the sign of a space (Ġ, ▁) and it does not. Special tokens are words by themselves, as
-// they stand in the vocabulary, and so are numbers that it does not have ("#42").
+// A piece belongs to the word before where the vocabulary says so: it begins with ##, or the vocabulary has
+// the sign of a space (Ġ, ▁), or others of the same tokens begin with it, and it does not. Chinese and
+// Japanese have no spaces: there a token that begins with a whole character, or the first of its bytes, is a
+// word. Special tokens are words by themselves, as they stand in the vocabulary, and so are numbers that it
+// does not have ("#42").
 std::vector<Word> words_of(const Tokenizer& tokenizer, std::span<const std::int64_t> ids);
 
 }  // namespace assay::text

@@ -111,7 +111,8 @@ class GraphBuilder {
 // is taken, empty, or holds anything but letters, digits, `_` and `-`.
 class NamedNetwork {
  public:
-  NamedNetwork(std::string name, Graph graph);
+  // `folder`: where its config.json and tokenizer.json are; empty: it has none.
+  NamedNetwork(std::string name, Graph graph, std::string folder = {});
   ~NamedNetwork();
   NamedNetwork(const NamedNetwork&) = delete;
   NamedNetwork& operator=(const NamedNetwork&) = delete;

@@ -22,7 +22,10 @@ Graph with_token_decision(const Graph& graph, const std::string& text, const std
                           const Dataset* data, Progress& progress);
 
 // Throws Error{mismatch} where records have more tokens than the network has positions, by the folder's
-// config.json, and where they hold tokens that it does not know, naming a record. Reads the data once.
-void require_fitting_tokens(const Graph& graph, const std::string& folder, const Dataset& data);
+// config.json, and, naming a record, where they hold tokens that the network does not know, or that are other
+// texts by the folder's tokenizer.json. Notices tell of texts without tokens, and of what speaks against the
+// tokenizer where the folder has none. Reads the data once.
+void require_fitting_tokens(const Graph& graph, const std::string& folder, const Dataset& data,
+                            Progress& progress);
 
 }  // namespace assay::inline engine

@@ -41,7 +41,7 @@ class Model:
         self._network = network
         self._run = _assay.RunOptions(threads=threads, device=device, batch=batch)
         self._channels_last: frozenset[tuple[int, ...]] = frozenset()  # records that are given so, and looked at otherwise
-        self._folder = ""  # where a tokenizer may be
+        self._folder = ""  # where its config.json and tokenizer.json are
         self._class_names: list[str] = []  # where the network says them
 
     @property
@@ -134,8 +134,8 @@ class Model:
         return edited
 
     def _numbering_notice(self, data: Data) -> str:
-        """What is wrong where the network and the data number the same names of classes differently."""
-        return str(self._network.numbering_notice(self._folder, self._class_names, data._records))
+        """What is wrong where the network, which no config.json belongs to, and the data number classes differently."""
+        return str(self._network.numbering_notice(self._class_names, data._records))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ONNX."""
@@ -144,9 +144,9 @@ class Model:
     def predict(self, x: Any, *, progress: Progress = None) -> tuple[Array, Array | None]:
         """Outputs [n, ...] in the network's shape, and the classes [n] that they name (None where
         they are not one row of scores for each record, and for regression)."""
-        records = self._records(x)
-        self._network.require_fitting_tokens(self._folder, records)
-        found = self._network.predictions(records, self._run, listener_of(progress))
+        listener = listener_of(progress)
+        records = self._fitting(x, listener)
+        found = self._network.predictions(records, self._run, listener)
         return found[0], found[1] if len(found) > 1 else None
 
     def __call__(self, x: Any) -> Array:
@@ -161,7 +161,7 @@ class Model:
         None: the tensor as it is, records first. A name is that of a layer, of a value of the graph, or ``"input"``.
         """
         return self._by_layer(
-            layers, lambda n: self._network.activations(self._records(x), n, reduction or "", self._run, listener_of(progress))
+            layers, progress, lambda n, listener: self._network.activations(self._fitting(x, listener), n, reduction or "", self._run, listener)
         )
 
     def gradients(
@@ -180,8 +180,9 @@ class Model:
         value itself is meant, as for regression (and always so for data with targets)."""
         return self._by_layer(
             layers,
-            lambda n: self._network.gradients(
-                self._records(x), n, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
+            progress,
+            lambda n, listener: self._network.gradients(
+                self._fitting(x, listener), n, _target(target), _switch(outputs), reduction or "", self._run, listener
             ),
         )
 
@@ -201,21 +202,28 @@ class Model:
         ``outputs``: as :meth:`gradients` has them."""
         return self._by_layer(
             layers,
-            lambda n: self._network.relevance(
-                self._records(x), n, method, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
+            progress,
+            lambda n, listener: self._network.relevance(
+                self._fitting(x, listener), n, method, _target(target), _switch(outputs), reduction or "", self._run, listener
             ),
         )
 
     @staticmethod
-    def _by_layer(layers: str | Sequence[str], compute: Any) -> Any:
+    def _by_layer(layers: str | Sequence[str], progress: Progress, compute: Any) -> Any:
         names = [layers] if isinstance(layers, str) else [str(name) for name in layers]
         if not names:
             raise UsageError("which layers? give a name or several")
-        arrays = compute(names)
+        arrays = compute(names, listener_of(progress))
         return arrays[0] if isinstance(layers, str) else dict(zip(names, arrays))
 
     def _records(self, x: Any) -> Any:
         return make_data(x, layout=Form(self._channels_last, self._takes_levels))._records
+
+    def _fitting(self, x: Any, listener: Any) -> Any:
+        """Records whose tokens, if they are texts, are those of the network."""
+        records = self._records(x)
+        self._network.require_fitting_tokens(self._folder, records, listener)
+        return records
 
     def _takes_levels(self) -> bool:
         """Whether the first input takes numbers of 8 bits, from 0 to 255."""
@@ -332,11 +340,8 @@ def _adapted(
 
 
 def _folder_of(source: Any) -> str:
-    """Where the tokenizer of a network of language may be."""
-    if not isinstance(source, (str, os.PathLike)):
-        return ""
-    path = os.fspath(source)
-    return path if os.path.isdir(path) else os.path.dirname(path) or "."
+    """Where config.json and tokenizer.json of a network of language are."""
+    return _assay.folder_of_network(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else ""
 
 
 def _network_of(source: Any, example: Any, name: str) -> Any:

@@ -54,6 +54,7 @@ class _Question:
     def __init__(self) -> None:
         self.suffix = f"-{_Question.depth}" if _Question.depth else ""
         self.networks: dict[str, Any] = {}
+        self.network_folders: dict[str, str] = {}
         self.datasets: dict[str, Any] = {}
         self.flags: list[tuple[str, list[str]]] = []
 
@@ -61,7 +62,8 @@ class _Question:
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
         name = f"{flag}{len(self.networks) or ''}{self.suffix}"
-        self.networks[name] = load(value)._network
+        model = load(value)
+        self.networks[name], self.network_folders[name] = model._network, model._folder
         return "@" + name
 
     def dataset(self, flag: str, value: Any) -> str:
@@ -254,6 +256,7 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
                     entry["name"],
                     question.flags,
                     question.networks,
+                    question.network_folders,
                     question.datasets,
                     files.folder,
                     listener_of(progress),

@@ -436,23 +436,16 @@ void bind_network(nb::module_& module) {
           },
           nb::arg("views"), nb::arg("folder"), nb::arg("data").none(), nb::arg("run"))
       .def("require_fitting_tokens",
-           [](const Network& n, const std::string& folder, const Records& data) {
+           [](const Network& n, const std::string& folder, const Records& data, const nb::object& listener) {
+             const std::unique_ptr<Progress> progress = make_progress(listener);
              unlocked([&] {
-               require_fitting_tokens(n.graph, folder, *data.set);
+               require_fitting_tokens(n.graph, folder, *data.set, *progress);
+               finish(*progress);
                return 0;
              });
            })
-      .def(
-          "numbering_notice",
-          [](const Network&, const std::string& folder, std::vector<std::string> names, const Records& data) {
-            try {
-              if (const auto config = folder.empty() ? std::nullopt : read_text_config(folder))
-                names = config->labels;
-            } catch (const Error&) {
-              names.clear();  // as tell_numbering()
-            }
-            return numbering_notice(names, *data.set);
-          })
+      .def("numbering_notice", [](const Network&, const std::vector<std::string>& names,
+                                  const Records& data) { return numbering_notice(names, *data.set); })
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)
       .def("write", [](const Network& n, const std::string& path) {
@@ -462,6 +455,10 @@ void bind_network(nb::module_& module) {
         });
       });
   bind_running(network);
+  module.def("folder_of_network", [](const std::string& path) {
+    const auto folder = folder_of_network(path);
+    return folder ? folder->string() : std::string();
+  });
   module.def("read_model",
              [](const std::string& path) { return Network{unlocked([&] { return read_model(path); })}; });
   module.def("read_onnx", [](const nb::bytes& bytes, const std::string& folder, const std::string& name) {

@@ -68,9 +68,11 @@ std::string with_keywords(const Message& message) {
 Answer asked(const std::string& command,
              const std::vector<std::pair<std::string, std::vector<std::string>>>& flags,
              const std::map<std::string, nb::object>& networks,
+             const std::map<std::string, std::string>& network_folders,
              const std::map<std::string, const Records*>& datasets, const std::string& folder,
              const nb::object& listener) {
-  frame::Question question{.command = command, .flags = flags, .folder = folder};
+  frame::Question question{
+      .command = command, .flags = flags, .folder = folder, .network_folders = network_folders};
   for (const auto& [name, network] : networks) question.networks.emplace(name, graph_of(network));
   for (const auto& [name, records] : datasets) question.datasets.emplace(name, records->set);
   const std::unique_ptr<Progress> progress = make_progress(listener);
@@ -202,8 +204,8 @@ void bind_question(nb::module_& module) {
   module.def("commands", &commands);
   module.def(
       "set_program", [](const std::string& file) { frame::set_program(file); }, nb::arg("file"));
-  module.def("ask", &asked, nb::arg("command"), nb::arg("flags"), nb::arg("networks"), nb::arg("datasets"),
-             nb::arg("folder"), nb::arg("progress").none());
+  module.def("ask", &asked, nb::arg("command"), nb::arg("flags"), nb::arg("networks"),
+             nb::arg("network_folders"), nb::arg("datasets"), nb::arg("folder"), nb::arg("progress").none());
   module.def("component_versions", &frame::component_versions);
   module.def("read_answer", [](const std::string& json, const std::string& name) {
     return Answer{report::read_document(json, name)};

@@ -1,9 +1,11 @@
 """One setting chooses the attribution of every command that ranks neurons by importance."""
 
+import io
 import pathlib
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 import assay
@@ -94,3 +96,39 @@ def test_names_may_be_written_as_other_tools_write_them(model, arrays, said, mea
 def test_a_method_that_is_none_names_the_nearest(model, arrays):
     with pytest.raises(assay.UsageError, match="no attribution is named 'SmothGrad'"):
         model.relevance(arrays[0][:4], "input", method="SmothGrad")
+
+
+def averaged_rows():
+    """tanh of the mean row of the tokens, by two classes; its table and weights."""
+    onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
+    draws, make, types = np.random.default_rng(8), onnx.helper, onnx.TensorProto
+    weights = {"table": draws.normal(size=(7, 4)), "last": draws.normal(size=(4, 2))}
+    nodes = [
+        make.make_node("Gather", ["table", "input_ids"], ["rows"]), make.make_node("ReduceMean", ["rows"], ["mean"], axes=[1], keepdims=0),
+        make.make_node("Tanh", ["mean"], ["active"]), make.make_node("MatMul", ["active", "last"], ["scores"]),
+    ]  # fmt: skip
+    graph = make.make_graph(
+        nodes, "rows", [make.make_tensor_value_info("input_ids", types.INT64, ["n", 5])], [make.make_tensor_value_info("scores", types.FLOAT, ["n", 2])],
+        [onnx.numpy_helper.from_array(values.astype(np.float32), name) for name, values in weights.items()],
+    )  # fmt: skip
+    file = io.BytesIO()
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8), file)
+    return assay.load(file.getvalue()), weights["table"], weights["last"]
+
+
+@pytest.mark.parametrize("method", ["gradient-x-input", "saliency", "integrated-gradients[steps=8]"])
+def test_the_relevance_of_a_token_is_that_of_its_row(method):
+    network, table, last = averaged_rows()
+    ids = np.random.default_rng(1).integers(0, 7, (6, 5))
+    rows = table[ids]
+
+    def gradient(share):
+        """Of class 1, by each number of a row."""
+        return (1 - np.tanh(share * rows.mean(1)) ** 2) * last[:, 1] / ids.shape[1]
+
+    along = np.mean([gradient((step + 0.5) / 8) for step in range(8)], 0)
+    wanted = {"gradient-x-input": rows * gradient(1)[:, None], "saliency": np.abs(rows * 0 + gradient(1)[:, None])}.get(method, rows * along[:, None])
+    found = network.relevance({"input_ids": ids}, method=method, target=1)
+    np.testing.assert_allclose(found, wanted.sum(-1), rtol=1e-4, atol=1e-6)
+    with pytest.raises(assay.AssayError, match="integers|channel"):
+        network.relevance({"input_ids": ids}, method="grad-cam", target=1)

@@ -177,6 +177,13 @@ def test_a_tokenizer_whose_tokens_are_other_texts_is_refused(bigrams, tmp_path):
     with pytest.raises(assay.MismatchError, match="record '0' holds token 7, which is 'a' in .*other.* and 'film' in .*bigrams.* beside network"):
         ask([*WORDS[:7], "a", "film", *WORDS[9:]], "other")
     assert not [one for one in ask(WORDS, "same") if "tokenizer" in str(one.message)]
+    loaded = assay.load(folder)
+    spec = f"{table},text=text,label=label,tokenizer={tmp_path / 'other'}"
+    with pytest.raises(assay.MismatchError, match="record '0' holds token 7, which is 'a' in .*other.* and 'film' in .*bigrams"):
+        assay.evaluate(loaded, spec, decision="position=last,answers=yes+no")
+    for ask_model in (loaded.predict, lambda x: loaded.activations(x, "scores"), lambda x: loaded.gradients(x, "scores", target=0)):
+        with pytest.raises(assay.MismatchError, match="record '0' holds token 7"):
+            ask_model(assay.data(spec))
     # Words that no text has may be others.
     assert not [one for one in ask([*WORDS[:14], "aye", "nay"], "unused") if "tokenizer" in str(one.message)]
 
@@ -223,7 +230,7 @@ def test_remedies_are_said(bigrams, tmp_path):
     with pytest.raises(assay.UnsupportedError, match="Of a network of language, take a decision such as position=last,answers=Yes.No"):
         assay.evaluate(folder, spec("long.csv", TEXTS))
     told = " ".join(str(one.message) for one in asked(folder, spec("empty.csv", ["a good film", "", "bad", ""])))
-    assert "2 records have no token, the first is '1': what fills up decides there; leave empty texts out" in told
+    assert "2 records have no token ('1', '3'): what fills up decides there; leave empty texts out" in told
 
 
 def test_classes_are_those_of_config(tmp_path):

@@ -198,11 +198,9 @@ def test_every_command_takes_them(forms, tmp_path):
     np.savez(data, **given, y=labels)
     assert assay.evaluate(path, data, **decision).accuracy == pytest.approx(1 - 1 / RECORDS)
     ask = dict(train=data, test=data, criterion="kmnc[sections=5]", view=["heads=norm,tokens=mean", "attention=variance,tokens=mean"], **decision)
-    if name == "deberta":
-        with pytest.raises(assay.UsageError, match="with 4 heads of each record merged into the records"):
-            assay.cover(path, **ask)
-    else:
-        assert assay.cover(path, **ask)
+    assert assay.cover(path, **ask)
+    assert assay.patch(path, data, ablate="mean", **decision).tables
+    assert assay.mutate(path, test=data, operator="head", count=2, quality=1, **decision).table("mutants")
     for method in ("attn-lrp", "gradient-x-input"):
         assert assay.importance(path, data, method=method, **decision)
     assert assay.mutate(path, test=data, operator="int8", count=2, **decision).table("mutants")

@@ -147,6 +147,12 @@ def greedy(plain, text, label, budget, protect=()):
     return " ".join(words)
 
 
+def test_a_loaded_network_has_the_tokenizer_and_the_classes_of_its_folder(exported):
+    folder, _ = exported
+    of_path, of_model = (texts.attack(one, TEXTS, changes=1) for one in (folder, assay.load(folder)))
+    assert of_model.table("attacked_texts").rows == of_path.table("attacked_texts").rows
+
+
 @pytest.mark.parametrize("protect", [(), ("film", "dull")])
 def test_the_attack_is_greedy_over_the_most_important_words(exported, protect):
     folder, plain = exported
@@ -245,6 +251,36 @@ def test_gates_are_by_test_and_capability(exported):
     assert not texts.check(folder, SUITE, fail_under=["pass-rate[test=absent]>=0"]).passed
     with pytest.raises(assay.UsageError, match="there is no figure 'accuracy'"):
         texts.check(folder, SUITE, fail_under=["accuracy>=1"])
+
+
+def test_scores_that_are_not_finite_are_refused(exported, tmp_path):
+    """A test of invariance would pass, as nothing is decided before and after."""
+    folder, _ = exported
+    network = assay.load(folder)
+    spoiled = network.with_weights({name: np.full_like(network.weight(name), np.nan) for name in network.weights if network.weight(name).dtype == np.float32})
+    asks = [
+        lambda: texts.check(spoiled, SUITE), lambda: texts.attack(spoiled, TEXTS, changes=1), lambda: texts.select(spoiled, TEXTS, 2, doubt="margin"),
+        lambda: texts.explore(spoiled, network, TEXTS, changes=1),
+    ]  # fmt: skip
+    for ask in asks:
+        with pytest.raises(assay.DataError, match="decides nothing about .* texts, the first is '.*': its scores are not finite"):
+            ask()
+
+
+def test_cases_that_no_network_could_fail_are_not_counted(exported):
+    """Names that are all [UNK] are one text for the network: invariance would pass whatever it decides."""
+    folder, plain = exported
+    names = {**SUITE["tests"][1], "name": "unknown names", "vary": "stranger", "templates": ["{stranger} says the film is {any}"]}
+    suite = {"lexicons": {**SUITE["lexicons"], "stranger": ["zyx", "qwv"]}, "tests": [SUITE["tests"][0], names]}
+    found = texts.check(folder, suite, fail_under=["pass-rate[test=unknown names]>=0", "pass-rate[test=praise]>=0"])
+    rows = {row["test"]: row for row in found.table("tests").rows}
+    assert (rows["unknown names"]["cases"], rows["unknown names"]["unseen"], rows["unknown names"]["pass_rate"]) == (0, 8, None)
+    assert rows["praise"]["unseen"] == 0 and rows["praise"]["cases"] == expected(plain)["praise"][1]
+    assert "8 more cases are not counted, as their texts become the same tokens when they change (unknown names)" in found.headline
+    assert [gate["passed"] for gate in found.document["gates"]] == [False, True]
+    suite["lexicons"]["stranger"].append("good")  # which it knows: now each text has a change that it sees
+    rows = {row["test"]: row for row in texts.check(folder, suite).table("tests").rows}
+    assert (rows["unknown names"]["cases"], rows["unknown names"]["unseen"]) == (12, 0)
 
 
 @pytest.mark.parametrize(

@@ -641,7 +641,7 @@ def test_what_a_decoder_makes_has_its_own_mask(program, tmp_path, records):
 
 
 def write_merged(path, axis=-1, merged=True):
-    """Attention whose heads are merged into the records, or along another axis than the last."""
+    """Attention whose heads are merged into the records and taken apart again, or along another axis than the last."""
     w = weights()
     nodes = []
     for role in "qkv":
@@ -667,14 +667,36 @@ def write_merged(path, axis=-1, merged=True):
     build(path, nodes, {"x": ["f", LENGTH, WIDTH]}, CLASSES, constants)
 
 
+def test_heads_that_are_merged_into_records_are_those_of_the_network_that_keeps_them_apart(tmp_path):
+    """As DeBERTa's are: units, their relevance and ablation."""
+    x = np.random.default_rng(3).random((6, LENGTH, WIDTH)).astype(np.float32)
+    np.savez(tmp_path / "data.npz", x=x, y=np.arange(6) % CLASSES)
+    write_merged(tmp_path / "merged.onnx")
+    write_merged(tmp_path / "apart.onnx", merged=False)
+    merged, apart = (assay.load(tmp_path / f"{name}.onnx", view="heads=norm", data=x) for name in ("merged", "apart"))
+    layers = [model.layers(x)[-1].name for model in (merged, apart)]
+    np.testing.assert_allclose(merged.activations(x, layers[0]), apart.activations(x, layers[1]), rtol=1e-5)
+    assert merged.activations(x, layers[0]).shape == (6, LENGTH, HEADS)
+
+    def asked(ask):
+        return [ask(tmp_path / f"{name}.onnx") for name in ("merged", "apart")]
+
+    ranks = asked(lambda net: assay.importance(net, tmp_path / "data.npz", method="gradient-x-input", view="heads=norm").table("neurons").rows)
+    assert [[row["neuron"] for row in rows] for rows in ranks][0] == [row["neuron"] for row in ranks[1]]
+    np.testing.assert_allclose(*[[row["relevance"] for row in rows] for rows in ranks], rtol=1e-4, atol=1e-6)
+    lost = asked(lambda net: assay.patch(net, tmp_path / "data.npz", ablate="zero"))
+    tables = [next(table for name, table in result.tables.items() if any("head" in row for row in table.rows)).rows for result in lost]
+    assert len(tables[0]) == len(tables[1]) == HEADS
+
+
 def test_attention_that_has_no_heads_of_its_own_is_told_from_none(tmp_path):
     x = np.random.default_rng(3).random((6, LENGTH, WIDTH)).astype(np.float32)
     np.savez(tmp_path / "data.npz", x=x)
     write_merged(tmp_path / "merged.onnx")
     write_merged(tmp_path / "queries.onnx", axis=2, merged=False)
     ask = lambda net, view: assay.inspect(tmp_path / net, tmp_path / "data.npz", view=view, hypotheses="label")  # noqa: E731
-    with pytest.raises(assay.UsageError, match="with 2 heads of each record merged into the records"):
-        ask("merged.onnx", "layer=mixed,heads=norm")
+    with pytest.raises(assay.UsageError, match="with 2 rows of each record merged into its first axis, which nothing takes apart"):
+        ask("merged.onnx", "layer=mixed,attention=variance")
     with pytest.raises(assay.UsageError, match="not an attention over tokens: its softmax is along axis 2 of 4"):
         ask("queries.onnx", "layer=mixed,heads=norm")
     with pytest.raises(assay.UsageError, match="has no attention"):

@@ -127,7 +127,7 @@ TEST(Records, HaveSeveralInputs) {
   // Views keep all inputs.
   const DatasetPtr front = selected(arrays, {0, 1, 2}), back = selected(arrays, {3, 4, 5, 6});
   expect_same_records(*selected(arrays, {0, 1, 2, 3, 4, 5, 6}), *joined({front, back}));
-  expect_error(Fault::mismatch, {"cannot be joined", "mask"}, [&] {
+  expect_error(Fault::mismatch, {"cannot be joined", "inputs=picture+mask"}, [&] {
     joined({arrays, from_arrays(pictures(), classes())});
   });
 }

@@ -200,10 +200,10 @@ TEST(TokenDecisionInWords, IsToldFromNamesOfOutputs) {
 
 TEST(FittingTokens, RecordsHoldTokensThatTheNetworkKnows) {
   EXPECT_EQ(known_tokens(table_of_scores()), vocabulary);
-  EXPECT_NO_THROW(require_fitting_tokens(table_of_scores(), "", *some_texts()));
+  EXPECT_NO_THROW(require_fitting_tokens(table_of_scores(), "", *some_texts(), silence()));
   const auto strange = from_arrays(Array::of<std::int64_t>({2, 2}, Tokens{1, 2, 3, vocabulary}));
   try {
-    require_fitting_tokens(table_of_scores(false), "", *strange);
+    require_fitting_tokens(table_of_scores(false), "", *strange, silence());
     FAIL() << "the token is not known";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(),
@@ -215,7 +215,7 @@ TEST(FittingTokens, RecordsAreNoLongerThanThePositions) {
   const std::string folder = put_tokenizer("positions");
   std::ofstream(std::filesystem::path(folder) / "config.json") << R"({"max_position_embeddings": 4})";
   try {
-    require_fitting_tokens(table_of_scores(), folder, *some_texts());
+    require_fitting_tokens(table_of_scores(), folder, *some_texts(), silence());
     FAIL() << "the texts are too long";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("records are 5 tokens long, and the network has 4 positions"));

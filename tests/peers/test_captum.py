@@ -226,3 +226,33 @@ def test_infidelity_and_sensitivity_agree_as_far_as_chance_allows(trained, digit
     assert ours == pytest.approx([theirs, moves], rel=0.15)
     row("captum", "`infidelity` (scaled) of `gradient-x-input`, random subsets of each", f"{theirs:.3g} there, {ours[0]:.3g} here")
     row("captum", "`max-sensitivity` of `gradient-x-input`, random neighbours of each", f"{moves:.3g} there, {ours[1]:.3g} here")
+
+
+def test_integrated_gradients_of_tokens_agree(row):
+    """On the rows of words of a BERT: the row of [PAD], where Captum's line begins, is 0."""
+    transformers = pytest.importorskip("transformers", reason="SKIPPED: transformers is not installed (PyPI)")
+    pytest.importorskip("onnxscript", reason="SKIPPED: onnxscript is not installed (PyPI)")
+    torch.manual_seed(3)
+    config = transformers.BertConfig(vocab_size=40, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,
+                                     max_position_embeddings=16, num_labels=3, initializer_range=0.3)  # fmt: skip
+    net = transformers.BertForSequenceClassification(config).eval()
+    draws = np.random.default_rng(2)
+    ids, mask = draws.integers(3, 40, (10, 9)), np.ones((10, 9), np.int64)
+    ids[:5, 6:] = mask[:5, 6:] = 0
+    model = assay.load(net)
+    x = {"input_ids": ids, "attention_mask": mask}
+    labels = model.predict(x)[1]
+    forward = lambda tokens, attention: net(input_ids=tokens, attention_mask=attention).logits  # noqa: E731
+    given = torch.from_numpy(ids)
+    explain = captum.LayerIntegratedGradients(forward, net.bert.embeddings.word_embeddings)
+    theirs, there = timed(
+        lambda: explain.attribute(
+            given, torch.zeros_like(given), target=torch.from_numpy(labels), additional_forward_args=(torch.from_numpy(mask),),
+            n_steps=32, method="riemann_middle",
+        ).sum(-1).detach().numpy()
+    )  # fmt: skip
+    ours, here = timed(lambda: model.relevance(x, "input_ids", method="integrated-gradients", target=labels))
+    assert ours.shape == ids.shape
+    found = differences(ours, theirs)
+    assert found.max() < 1e-3
+    row("captum", "`LayerIntegratedGradients` of a BERT's table of words, and `integrated-gradients` of its tokens", f"worst record {found.max():.0e}", (there, here))

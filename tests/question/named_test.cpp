@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/training.h>
+#include "assay/model/folder.h"
 
 namespace assay::frame {
 namespace {
@@ -48,6 +49,9 @@ TEST(NamedNetwork, IsReadByItsName) {
   const Graph graph = training::build_architecture("lenet1");
   const NamedNetwork named("net", graph);
   EXPECT_EQ(read_model("@net").hash(), graph.hash());
+  EXPECT_FALSE(folder_of_network("@net"));
+  const NamedNetwork of_language("language", graph, "folder");
+  EXPECT_EQ(folder_of_network("@language"), "folder");
   EXPECT_THAT(message_of([] { read_model("@nets"); }), HasSubstr("did you mean 'net'"));
 }
 

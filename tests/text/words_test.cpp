@@ -44,6 +44,23 @@ TEST(Words, AreJoinedByTheSignOfSpaces) {
       {R"("decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})"});
   EXPECT_THAT(joined_words(spaced, {0, 1, 2, 1, 3}), ElementsAre("ab", "ab", "b"));
   EXPECT_THAT(joined_words(spaced, {0, 1}), ElementsAre("a", "b"));  // nothing says that they are one
+  const Tokenizer whole = tokenizer_of(
+      R"({"type": "BPE", "merges": [], "vocab": {"a": 0, "b": 1, "\u0120": 2}})",
+      {R"("decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})"});
+  EXPECT_THAT(joined_words(whole, {0, 1}), ElementsAre("ab"));  // a text of one word
+}
+
+TEST(Words, BeginAtCharactersOfScriptsWithoutSpaces) {
+  const Tokenizer pieces = tokenizer_of(
+      R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁", 0], ["电影", 0], ["好", 0], ["看", 0], ["▁ok", 0], ["ay", 0]]})",
+      {R"("decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})"});
+  EXPECT_THAT(joined_words(pieces, {5, 6, 2, 3, 4, 6}), ElementsAre("okay", "电影", "好", "看ay"));
+  EXPECT_THAT(joined_words(pieces, {5, 1, 2, 3}), ElementsAre("ok", "电影", "好"));  // a space is no word
+  // 好 is the bytes E5 A5 BD, in letters å¥½; the second token holds its end.
+  const Tokenizer bytes = tokenizer_of(
+      R"({"type": "BPE", "merges": [], "vocab": {"\u0120": 0, "a": 1, "\u00e5\u00a5": 2, "\u00bd": 3}})",
+      {R"("decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})"});
+  EXPECT_THAT(joined_words(bytes, {1, 1, 2, 3, 2, 3}), ElementsAre("aa", "好", "好"));
 }
 
 }  // namespace

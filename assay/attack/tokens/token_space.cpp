@@ -18,23 +18,6 @@
 namespace assay::attack {
 namespace {
 
-// Where tokens are looked up first: the value with their rows. nullptr where no constant table is.
-const Node* table_node(const Graph& graph, ValueId tokens) {
-  std::vector<ValueId> pending{tokens};
-  while (!pending.empty()) {
-    const ValueId id = pending.back();
-    pending.pop_back();
-    for (const NodeId n : graph.consumers(id)) {
-      const Node& node = graph.node(n);
-      if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
-      const bool looks_up = node.op == "Gather" && node.inputs[1] == id && node.integer("axis", 0) == 0;
-      if (looks_up && graph.is_constant(node.inputs[0]) && graph.constant(node.inputs[0]).rank() == 2)
-        return &node;
-    }
-  }
-  return nullptr;
-}
-
 ValueId mask_of(const Graph& graph) {
   const auto found = graph.find_value("attention_mask");
   const bool is_input = found && std::ranges::find(graph.inputs(), *found) != graph.inputs().end();
@@ -121,20 +104,21 @@ TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits
     fail(Fault::usage, "protect={} names words, so a tokenizer is needed; add tokenizer=FILE to the attack",
          fmt::join(limits.protect, "+"));
   const Graph& graph = network.session().graph();
-  const Node* const node = table_node(graph, network.input());
-  if (node == nullptr)
+  const std::vector<NodeId> lookups = table_lookups(graph, network.input());
+  if (lookups.empty())
     fail(Fault::unsupported, "network '{}' looks tokens up in no constant table, so they cannot be attacked",
          graph.name());
-  looked_up_ = node->outputs[0];
+  const Node& node = graph.node(lookups.front());
+  looked_up_ = node.outputs[0];
   Shape rows = network.session().shape(network.input());
-  rows.push_back(graph.constant(node->inputs[0]).shape().back());
+  rows.push_back(graph.constant(node.inputs[0]).shape().back());
   if (network.session().shape(looked_up_) != rows)
     fail(Fault::unsupported,
          "{} looks tokens up in the shape {}, so they cannot be attacked; they are attacked where the rows "
          "are [records, tokens, numbers]",
-         node->describe(), to_string(network.session().shape(looked_up_)));
+         node.describe(), to_string(network.session().shape(looked_up_)));
   known_ = known_tokens(graph);
-  table_ = in_memory(graph.constant(node->inputs[0]), DType::float32);
+  table_ = in_memory(graph.constant(node.inputs[0]), DType::float32);
   if (!limits.tokenizer.empty()) tokenizer_.emplace(std::filesystem::path(limits.tokenizer));
   for (std::int64_t token = 0; token < known_; ++token) {
     if (!tokenizer_ || (tokenizer_->token(token) && !tokenizer_->is_special(token)))

@@ -23,6 +23,12 @@ std::optional<Attention> attention_of(const Graph& graph, ValueId value);
 
 // Whether the weights are those of the last axis, the tokens that are looked at.
 bool weighs_last_axis(const Session& session, const Attention& attention);
+// What the heads give, [records, heads, positions, ...]: the product, or, where heads are merged into its
+// records, the value that takes them apart again. no_value where the network never has them on an axis.
+ValueId heads_value(const Session& session, const Attention& attention);
+// The same of the weights, [records, heads, positions, tokens]: what the product reads, or the value whose
+// heads are merged into records for it.
+ValueId weights_value(const Session& session, const Attention& attention);
 // Layers that are products of such weights and values.
 std::vector<Layer> layers_of_attention(const Session& session);
 

@@ -15,7 +15,6 @@
 #include "assay/engine/preparation/filled_rows.h"
 #include "assay/engine/preparation/folder_notices.h"
 #include "assay/engine/preparation/free_batch.h"
-#include "assay/engine/preparation/own_tokenizer.h"
 #include "assay/model/folder.h"
 #include "assay/model/text_inputs.h"
 #include "assay/support/memory.h"
@@ -172,10 +171,8 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
   }
   if (data != nullptr) {
     require_own_words(graph, *data);
-    require_fitting_tokens(graph, options.folder, *data);
+    require_fitting_tokens(graph, options.folder, *data, progress);
     tell_numbering(options.folder, *data, progress);
-    require_own_tokenizer(graph, options.folder, *data, progress);
-    tell_empty_texts(*data, progress);
   }
   tell_folder_tokens(options.folder, progress);
   graph = with_choices(std::move(graph), options, data, progress);

@@ -11,7 +11,7 @@
 #include <assay/error.h>
 #include <assay/tokenizer.h>
 #include "assay/data/tokenized.h"
-#include "assay/engine/preparation/each_batch.h"
+#include "assay/engine/preparation/token_checks.h"
 #include "assay/model/folder.h"
 #include "assay/support/text/so_many.h"
 #include "assay/text/folder_tokens.h"
@@ -38,31 +38,41 @@ bool is_there_once(const std::string& name, const std::vector<std::string>& name
   return std::ranges::count(names, name) == 1;
 }
 
-bool has_no_token(const Array& attention, std::size_t row) {
-  const std::size_t length = attention.shape().back();
-  return std::ranges::count(attention.as<std::int64_t>().subspan(row * length, length), 0) ==
-         static_cast<std::ptrdiff_t>(length);
-}
+class EmptyTexts final : public TokenCheck {
+ public:
+  explicit EmptyTexts(const Dataset& data) : data_(data) {}
+
+  void look(const Batch& batch) override {
+    const auto mask = std::ranges::find(batch.others, "attention_mask", &NamedArray::name);
+    if (mask == batch.others.end()) return;
+    const auto attention = mask->values.as<std::int64_t>();
+    const std::size_t length = mask->values.shape().back();
+    for (std::size_t row = 0; row < batch.indices.size(); ++row) {
+      const auto text = attention.subspan(row * length, length);
+      if (std::ranges::any_of(text, [](std::int64_t counts) { return counts != 0; })) continue;
+      if (empty_++ < most_named) named_.push_back(fmt::format("'{}'", data_.id(batch.indices[row])));
+    }
+  }
+
+  void tell(Progress& progress) const override {
+    if (empty_ > 0)
+      progress.notice(
+          fmt::format("{} no token ({}{}): what fills up decides there; leave empty texts out",
+                      so_many(empty_, "record has", "records have"), fmt::join(named_, ", "),
+                      empty_ > most_named ? fmt::format(" and {} more", empty_ - most_named) : ""));
+  }
+
+ private:
+  static constexpr std::size_t most_named = 5;
+  const Dataset& data_;
+  std::size_t empty_ = 0;
+  std::vector<std::string> named_;
+};
 
 }  // namespace
 
-void tell_empty_texts(const Dataset& data, Progress& progress) {
-  if (tokenizer_of(data) == nullptr) return;
-  std::size_t empty = 0;
-  std::string first;
-  each_batch(data, [&](const Batch& batch) {
-    const auto mask = std::ranges::find(batch.others, "attention_mask", &NamedArray::name);
-    if (mask == batch.others.end()) return false;
-    for (std::size_t row = 0; row < batch.indices.size(); ++row) {
-      if (!has_no_token(mask->values, row)) continue;
-      if (empty++ == 0) first = data.id(batch.indices[row]);
-    }
-    return true;
-  });
-  if (empty > 0)
-    progress.notice(
-        fmt::format("{} no token, the first is '{}': what fills up decides there; leave empty texts out",
-                    so_many(empty, "record has", "records have"), first));
+TokenCheckPtr empty_texts(const Dataset& data) {
+  return tokenizer_of(data) != nullptr ? std::make_unique<EmptyTexts>(data) : nullptr;
 }
 
 void tell_folder_tokens(const std::string& folder, Progress& progress) {

@@ -16,7 +16,5 @@ void tell_folder_tokens(const std::string& folder, Progress& progress);
 std::string numbering_notice(const std::vector<std::string>& of_network, const Dataset& data);
 // The same as a notice, with the names that config.json in the folder gives the classes (id2label).
 void tell_numbering(const std::string& folder, const Dataset& data, Progress& progress);
-// A notice of records, made of texts, that have no token: what fills up decides there.
-void tell_empty_texts(const Dataset& data, Progress& progress);
 
 }  // namespace assay::inline engine

@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <assay/error.h>
 #include <assay/tokenizer.h>
 #include "assay/data/tokenized.h"
-#include "assay/engine/preparation/each_batch.h"
+#include "assay/engine/preparation/token_checks.h"
 #include "assay/model/real_tokens.h"
 #include "assay/model/token_decision.h"
 #include "assay/text/folder_tokens.h"
@@ -50,35 +51,22 @@ std::string quoted(const std::optional<std::string>& token) {
   return token ? fmt::format("'{}'", *token) : "none";
 }
 
-class OwnTokenizer {
+class OwnTokens final : public TokenCheck {
  public:
-  OwnTokenizer(const Graph& graph, const Dataset& data, const text::Tokenizer& given,
-               const text::Tokenizer& own)
-      : graph_(graph), data_(data), given_(given), own_(own) {}
+  OwnTokens(const Graph& graph, const Dataset& data, const text::Tokenizer& given, text::Tokenizer own)
+      : graph_(graph), data_(data), given_(given), own_(std::move(own)) {}
 
-  void require() {
-    each_batch(data_, [&](const Batch& batch) {
-      require(batch);
-      return true;
-    });
-  }
-
- private:
-  // Numbers may lie outside of both vocabularies, and far apart.
-  bool differs(std::int64_t token) {
-    const auto [at, is_new] = differs_.try_emplace(token, false);
-    if (is_new) at->second = given_.token(token) != own_.token(token);
-    return at->second;
-  }
-
-  void require(const Batch& batch) {
+  void look(const Batch& batch) override {
     const auto numbers = batch.inputs.as<std::int64_t>();
     const std::size_t length = batch.indices.empty() ? 1 : numbers.size() / batch.indices.size();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (differs(numbers[i])) refuse(batch.indices[i / length], numbers[i]);
+      // Numbers may lie outside of both vocabularies, and far apart.
+      if (compared_.insert(numbers[i]).second && given_.token(numbers[i]) != own_.token(numbers[i]))
+        refuse(batch.indices[i / length], numbers[i]);
     }
   }
 
+ private:
   [[noreturn]] void refuse(std::size_t record, std::int64_t token) const {
     fail(Fault::mismatch,
          "{}: record '{}' holds token {}, which is {} in {} and {} in {} beside network '{}'; make tokens "
@@ -90,9 +78,15 @@ class OwnTokenizer {
   const Graph& graph_;
   const Dataset& data_;
   const text::Tokenizer& given_;
-  const text::Tokenizer& own_;
-  std::unordered_map<std::int64_t, bool> differs_;  // of numbers that records hold
+  text::Tokenizer own_;
+  std::unordered_set<std::int64_t> compared_;
 };
+
+// What makes the tokens that the network reads; nullptr where they are not made of texts.
+const text::Tokenizer* tokenizer_for(const Graph& graph, const Dataset& data) {
+  const bool reads_tokens = data.facts().input_name == "input_ids" && data.dtype() == DType::int64;
+  return reads_tokens && tokens_input(graph) != no_value ? tokenizer_of(data) : nullptr;
+}
 
 // Special tokens are marked so in the file, or stand in brackets, as [PAD] and <s> do.
 bool is_special(const text::Tokenizer& tokenizer, std::int64_t number) {
@@ -128,16 +122,18 @@ std::vector<std::string> doubts(const Graph& graph, const std::string& folder,
 
 }  // namespace
 
-void require_own_tokenizer(const Graph& graph, const std::string& folder, const Dataset& data,
-                           Progress& progress) {
-  const text::Tokenizer* const given = tokenizer_of(data);
-  const bool reads_tokens = data.facts().input_name == "input_ids" && data.dtype() == DType::int64;
-  if (given == nullptr || !reads_tokens || tokens_input(graph) == no_value) return;
-  if (has_own_file(folder)) {
-    if (const std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given, progress))
-      OwnTokenizer(graph, data, *given, *own).require();
-    return;
-  }
+TokenCheckPtr own_tokens(const Graph& graph, const std::string& folder, const Dataset& data,
+                         Progress& progress) {
+  const text::Tokenizer* const given = tokenizer_for(graph, data);
+  if (given == nullptr || !has_own_file(folder)) return nullptr;
+  std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given, progress);
+  return own ? std::make_unique<OwnTokens>(graph, data, *given, *std::move(own)) : nullptr;
+}
+
+void tell_other_tokenizer(const Graph& graph, const std::string& folder, const Dataset& data,
+                          Progress& progress) {
+  const text::Tokenizer* const given = tokenizer_for(graph, data);
+  if (given == nullptr || has_own_file(folder)) return;
   const std::vector<std::string> found = doubts(graph, folder, *given);
   if (!found.empty())
     progress.notice(fmt::format("{} may be the tokenizer of another network than '{}': {}", given->name(),

@@ -1,7 +1,6 @@
 #include <assay/token_decision.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,7 +12,7 @@
 
 #include <assay/error.h>
 #include <assay/tokenizer.h>
-#include "assay/engine/preparation/each_batch.h"
+#include "assay/engine/preparation/token_checks.h"
 #include "assay/model/folder.h"
 #include "assay/model/token_decision.h"
 #include "assay/support/text/parse.h"
@@ -233,6 +232,30 @@ void require_enough_positions(const std::string& folder, const Dataset& data) {
        (fs::path(folder) / "config.json").string(), config->positions);
 }
 
+class FittingTokens final : public TokenCheck {
+ public:
+  FittingTokens(const Graph& graph, const Dataset& data, std::int64_t known)
+      : graph_(graph), data_(data), known_(known) {}
+
+  void look(const Batch& batch) override {
+    const Array tokens = tokens_of(batch);
+    if (!tokens.defined() || tokens.dtype() != DType::int64 || tokens.count() == 0) return;
+    const auto numbers = tokens.as<std::int64_t>();
+    const auto wrong = std::ranges::find_if(numbers, [&](std::int64_t n) { return n >= known_ || n < 0; });
+    if (wrong == numbers.end()) return;
+    const std::size_t row = (wrong - numbers.begin()) * batch.indices.size() / numbers.size();
+    fail(Fault::mismatch,
+         "{}: record '{}' holds token {}, and network '{}' knows tokens 0 to {}; the tokenizer is that of "
+         "another network",
+         data_.describe(), data_.id(batch.indices[row]), *wrong, graph_.name(), known_ - 1);
+  }
+
+ private:
+  const Graph& graph_;
+  const Dataset& data_;
+  std::int64_t known_;
+};
+
 }  // namespace
 
 bool is_token_decision(const std::string& text) {
@@ -249,22 +272,11 @@ Graph with_token_decision(const Graph& graph, const std::string& text, const std
   return with_token_decision(graph, decision);
 }
 
-void require_fitting_tokens(const Graph& graph, const std::string& folder, const Dataset& data) {
+TokenCheckPtr fitting_tokens(const Graph& graph, const std::string& folder, const Dataset& data) {
   const std::int64_t known = known_tokens(graph);
-  if (known == 0 || data.dtype() != DType::int64) return;
+  if (known == 0 || data.dtype() != DType::int64) return nullptr;
   require_enough_positions(folder, data);
-  each_batch(data, [&](const Batch& batch) {
-    const Array tokens = tokens_of(batch);
-    if (!tokens.defined() || tokens.dtype() != DType::int64 || tokens.count() == 0) return false;
-    const auto numbers = tokens.as<std::int64_t>();
-    const auto wrong = std::ranges::find_if(numbers, [&](std::int64_t n) { return n >= known || n < 0; });
-    if (wrong == numbers.end()) return true;
-    const std::size_t row = (wrong - numbers.begin()) * batch.indices.size() / numbers.size();
-    fail(Fault::mismatch,
-         "{}: record '{}' holds token {}, and network '{}' knows tokens 0 to {}; the tokenizer is that of "
-         "another network",
-         data.describe(), data.id(batch.indices[row]), *wrong, graph.name(), known - 1);
-  });
+  return std::make_unique<FittingTokens>(graph, data, known);
 }
 
 }  // namespace assay::inline engine

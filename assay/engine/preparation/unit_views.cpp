@@ -108,9 +108,10 @@ class ViewEdit {
            "view '{}': layer '{}' is not attention (a softmax and its product with values) and reads none",
            view_.text, layer_.name);
     const bool of_weights = !view_.attention.empty();
-    const ValueId value = of_weights ? attention->product->inputs[0] : attention->product->outputs[0];
-    const Shape& shape = session_.shape(value);
+    const ValueId value =
+        of_weights ? weights_value(session_, *attention) : heads_value(session_, *attention);
     require_heads(*attention, value);
+    const Shape& shape = session_.shape(value);
     units_ = shape[1];
     positions_ = shape[2];
     const ValueId numbers = source(value, ViewSource::heads);
@@ -125,18 +126,22 @@ class ViewEdit {
     if (!weighs_last_axis(session_, attention))
       fail(Fault::usage,
            "view '{}': layer '{}' is not an attention over tokens: its softmax is along axis {} of {}, not "
-           "the "
-           "last",
+           "the last",
            view_.text, layer_.name, attention.softmax->integer("axis", -1),
            session_.shape(attention.softmax->outputs[0]).size());
-    const Shape& shape = session_.shape(value);
-    if (shape.size() == 4) return;
-    const std::int64_t rows = session_.record_axis(value).rows;
+    if (value != no_value) return;
+    const ValueId given =
+        view_.attention.empty() ? attention.product->outputs[0] : attention.product->inputs[0];
+    const Shape& shape = session_.shape(given);
+    const std::int64_t rows = session_.record_axis(given).rows;
     fail(Fault::usage,
          "view '{}': layer '{}': its attention is {}{}; views of heads are of [records, heads, "
          "positions, ...]",
          view_.text, layer_.name, to_string(shape),
-         rows > 1 ? fmt::format(", with {} heads of each record merged into the records", rows) : "");
+         rows > 1 ? fmt::format(
+                        ", with {} rows of each record merged into its first axis, which nothing takes apart",
+                        rows)
+                  : "");
   }
 
   // Weights of what only fills up do not count.

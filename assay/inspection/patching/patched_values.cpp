@@ -35,10 +35,11 @@ std::vector<PatchedValue> heads_of_attention(const Session& session) {
   std::vector<PatchedValue> values;
   for (const Layer& layer : layers_of_attention(session)) {
     const ValueId value =
-        attention_of(session.graph(), session.graph().node(layer.node).outputs[0])->product->outputs[0];
+        heads_value(session, *attention_of(session.graph(), session.graph().node(layer.node).outputs[0]));
+    if (value == no_value) continue;
     const Shape& shape = session.shape(value);
     const Session::RecordAxis records = session.record_axis(value);
-    if (shape.size() != 4 || records.axis != 0 || records.rows != 1) continue;
+    if (records.axis != 0 || records.rows != 1) continue;
     values.push_back({.layer = layer.name, .value = value, .heads = shape[1], .positions = shape[2]});
   }
   return values;

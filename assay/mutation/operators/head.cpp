@@ -18,14 +18,17 @@ struct JoinedHeads {
   std::int64_t heads = 0, size = 0;  // numbers of each
 };
 
-// [records, heads, positions, size] out of a softmax and a product, moved to [records, positions, heads *
-// size].
+// [records, heads, positions, size] out of a softmax and a product, or heads merged into the records,
+// [records * heads, positions, size]; moved to [records, positions, heads * size].
 std::optional<JoinedHeads> heads_read_by(const Subject& subject, const SubjectLayer& layer) {
   const auto attention = attention_of(subject.graph(), layer.input);
   if (!attention) return std::nullopt;
-  const Shape &apart = subject.shape(attention->product->outputs[0]), &joined = subject.shape(layer.input);
-  if (apart.size() != 4 || joined.empty() || joined.back() != apart[1] * apart[3]) return std::nullopt;
-  return JoinedHeads{apart[1], apart[3]};
+  const Shape &given = subject.shape(attention->product->outputs[0]), &joined = subject.shape(layer.input);
+  const bool apart = given.size() == 4, merged = given.size() == 3 && given[0] > 1;
+  if (!apart && !merged) return std::nullopt;
+  const std::int64_t heads = given[apart ? 1 : 0];
+  if (joined.empty() || joined.back() != heads * given.back()) return std::nullopt;
+  return JoinedHeads{heads, given.back()};
 }
 
 // The layer reads another value in place of what it reads, made by `make` of it.

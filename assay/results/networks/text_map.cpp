@@ -95,14 +95,40 @@ report::Table word_table(std::span<const ExplainedWord> words) {
                             {"share", "share of the strongest", 3, &ExplainedWord::share}}));
 }
 
+struct Codes {
+  char32_t first, last;
+};
+// Characters as wide as two letters, and those that change the one before.
+constexpr std::array<Codes, 8> wide{{{0x1100, 0x115F},
+                                     {0x2E80, 0xA4CF},
+                                     {0xAC00, 0xD7A3},
+                                     {0xF900, 0xFAFF},
+                                     {0xFE30, 0xFE6F},
+                                     {0xFF00, 0xFF60},
+                                     {0x1F000, 0x1FAFF},
+                                     {0x20000, 0x3FFFD}}};
+constexpr std::array<Codes, 6> joining{
+    {{0x300, 0x36F}, {0x591, 0x5BD}, {0x64B, 0x65F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}, {0x1F3FB, 0x1F3FF}}};
+constexpr char32_t joiner = 0x200D;
+
+bool is_in(std::span<const Codes> all, char32_t code) {
+  return std::ranges::any_of(all, [code](Codes one) { return code >= one.first && code <= one.last; });
+}
+
 std::size_t letters_of(const std::string& text) {
   const auto codes = character_codes(text);
   if (!codes) return text.size();
-  constexpr char32_t first_wide = 0x1100;
-  return std::accumulate(
-      codes->begin(), codes->end(), std::ptrdiff_t{0},
-      [](std::ptrdiff_t sum, char32_t code) { return sum + (code >= first_wide ? 2 : 1); });
+  std::size_t letters = 0;
+  char32_t before = 0;
+  for (const char32_t code : *codes) {
+    if (before != joiner && !is_in(joining, code)) letters += is_in(wide, code) ? 2 : 1;
+    before = code;
+  }
+  return letters;
 }
+
+// Black is hard to read on a strong blue.
+std::string_view letter_colour(double share) { return share < -0.3 ? "white" : "black"; }
 
 }  // namespace
 
@@ -130,9 +156,9 @@ std::string shaded_picture(std::span<const ShadedWord> words) {
     if (x > page_margin && x + width > page_width) x = page_margin, y += line_height;
     body += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\" fill=\"{}\"/>"
-        "<text x=\"{}\" y=\"{}\">{}</text>\n",
+        "<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n",
         x, y, width, line_height - 6, shade_colour(word.share), x + 3, y + line_height - 12,
-        report::xml_escaped(word.text));
+        letter_colour(word.share), report::xml_escaped(word.text));
     x += width + 4;
   }
   return fmt::format(

@@ -62,6 +62,8 @@ struct Question {
   // Where outputs go that are not named and that commands write anyway or callers read back
   // (QuestionFlag::place). Empty: where the program writes them.
   std::filesystem::path folder = {};
+  // Of networks of language: where config.json and tokenizer.json are, by the name of the network.
+  std::map<std::string, std::string> network_folders = {};
 };
 
 // What the command answers, with all detail that --json and --html get. Throws Error as the program exits:

@@ -62,7 +62,7 @@ class TextNetwork:
         decision: str | None = None, length: int | None = None, like: TextNetwork | None = None,
     ) -> None:  # fmt: skip
         """``like``: makes numbers of texts where nothing is said of this network."""
-        folder = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
+        file = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
         if tokenizer is not None and words is not None:
             raise UsageError("either tokenizer= or words= makes numbers of texts; leave one out")
         if isinstance(network, Model) and decision is not None:
@@ -70,14 +70,14 @@ class TextNetwork:
         tokens = None if tokenizer is None else _Tokens(tokenizer, length)
         self.model = network if isinstance(network, Model) else load(network) if decision is None else load(network, decision=decision)
         if tokenizer is None and words is None and takes_texts(self.model._network):
-            words = folder
+            words = file
         if words is not None:
             self._inputs: _Tokens | _Words = _Words(words, length, self.model)
         elif tokens is None and like is not None:
             self._inputs = like._inputs
         else:
-            self._inputs = tokens or _Tokens(_beside(folder), length)
-        self.class_names = _names_of_classes(folder)
+            self._inputs = tokens or _Tokens(_beside(self.model._folder), length)
+        self.class_names = _names_of_classes(self.model._folder)
         self._classes = 0  # before it was asked
         self._compared = False  # whether texts change each other's results
         self.asked = 0
@@ -95,6 +95,7 @@ class TextNetwork:
                     "decision='position=last,answers=A+B' (docs/text.md)"
                 )
             parts.append(np.asarray(outputs, np.float64).reshape(len(part), -1))
+            self._require_finite(parts[-1], part)
             decisions.append(np.asarray(classes))
         self.asked += len(texts)
         scores = np.concatenate(parts)
@@ -102,6 +103,14 @@ class TextNetwork:
             scores = np.concatenate([1 - scores, scores] if self._gives_probability() else [-scores / 2, scores / 2], 1)
         self._classes = scores.shape[1]
         return scores, np.concatenate(decisions)
+
+    def _require_finite(self, scores: np.ndarray[Any, Any], texts: Sequence[str]) -> None:
+        undecided = np.flatnonzero(~np.isfinite(scores).all(1))
+        if len(undecided):
+            raise DataError(
+                f"network '{self.model.name}' decides nothing about {len(undecided)} of {len(texts)} texts, the first is {texts[undecided[0]]!r}: "
+                "its scores are not finite; mend the network, or leave out texts without the position that decides"
+            )
 
     def _alone(self, inputs: Any, texts: Sequence[str]) -> Model:
         if len(set(texts)) > 1 and not self._compared:
@@ -115,6 +124,11 @@ class TextNetwork:
         while node is not None and node["op"] in ("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"):
             node = made_by.get(node["inputs"][0])
         return node is not None and node["op"] == "Sigmoid"
+
+    def seen(self, texts: Sequence[str]) -> list[bytes]:
+        """What the network is given of each text; equal for texts of one call that become the same tokens."""
+        records = self._inputs(texts).read(range(len(texts)))
+        return [b"".join(rows[i].tobytes() for rows in records.values()) for i in range(len(texts))]
 
     def at_last_token(self, texts: Sequence[str], layer: str) -> np.ndarray[Any, Any]:
         """What a layer gives at the last token of each text, [n, neurons]."""
@@ -173,20 +187,18 @@ def _folder_of(tokenizer: TokenizerLike) -> str | None:
     return os.fspath(place if place.is_dir() else place.parent)
 
 
-def _beside(folder: pathlib.Path | None) -> pathlib.Path:
-    if folder is not None:
-        place = folder if folder.is_dir() else folder.parent
-        if (place / "tokenizer.json").is_file():
-            return place
+def _beside(folder: str) -> str:
+    if folder and (pathlib.Path(folder) / "tokenizer.json").is_file():
+        return folder
     raise UsageError(
         "tokenizer: no tokenizer.json is next to the network; name one with tokenizer=FILE, give a function of texts, or name the "
         "network whose words texts become with words=FILE"
     )
 
 
-def _names_of_classes(folder: pathlib.Path | None) -> list[str]:
-    place = None if folder is None else (folder if folder.is_dir() else folder.parent) / "config.json"
-    if place is None or not place.is_file():
+def _names_of_classes(folder: str) -> list[str]:
+    place = pathlib.Path(folder) / "config.json"
+    if not folder or not place.is_file():
         return []
     try:
         named = json.loads(place.read_text(encoding="utf-8")).get("id2label") or {}

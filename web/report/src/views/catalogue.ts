@@ -20,6 +20,7 @@ import { isRanking, Relevance } from "./relevance";
 import { Retraining } from "./retraining";
 import { Robustness } from "./robustness";
 import { Trends } from "./trends";
+import { hasShadedWords, Words } from "./words";
 
 export interface View {
   /** Also the anchor of its section. */
@@ -56,7 +57,20 @@ export const views: readonly View[] = [
     Component: Comparison,
     when: isComparison,
   },
-  { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
+  {
+    id: "verdicts",
+    title: "Criteria and faults",
+    tables: ["verdicts", "words"],
+    Component: Verdicts,
+    when: (document) => usable(document, "verdicts"),
+  },
+  {
+    id: "words",
+    title: "Which words decide",
+    tables: ["texts", "words"],
+    Component: Words,
+    when: hasShadedWords,
+  },
   { id: "orders", title: "Orders and faults", tables: ["orders"], Component: Orders },
   { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
   { id: "attacks", title: "Attacks", tables: ["attacks"], Component: Attacks },

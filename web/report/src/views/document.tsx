@@ -62,6 +62,12 @@ function Provenance({ document }: { document: Document }) {
   );
 }
 
+/** Lines of text are too small to read beside each other. */
+function showWide({ currentTarget: image }: Event) {
+  if (!(image instanceof HTMLImageElement)) return;
+  image.closest("li")?.classList.toggle("wide", image.naturalWidth > 4 * image.naturalHeight);
+}
+
 export function DocumentPage({ document }: { document: Document }) {
   const tables = otherTables(document);
   return (
@@ -95,7 +101,7 @@ export function DocumentPage({ document }: { document: Document }) {
             {document.pictures.map(({ title, data }, i) => (
               <li key={i}>
                 <figure>
-                  <img src={data} alt="" />
+                  <img src={data} alt="" onLoad={showWide} />
                   <figcaption>{title}</figcaption>
                 </figure>
               </li>

@@ -21,6 +21,7 @@ import {
   ranking,
   retrained,
   unknown,
+  worded,
 } from "../fixtures/documents";
 import { fill, launch, shoot, stopwatch, visit, write } from "./harness";
 
@@ -58,6 +59,7 @@ afterAll(async () => {
 // What commands have, by the name of the picture that people look at.
 const FOUND = [
   ["relevance", ranking],
+  ["words", worded],
   ["verdicts", audited],
   ["mutants", mutants],
   ["attacks", attacked],
