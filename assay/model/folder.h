@@ -17,8 +17,8 @@ namespace assay::inline model {
 std::optional<std::filesystem::path> network_in(const std::filesystem::path& folder);
 
 // The folder that belongs to a network that is named so: the folder itself, or the one in which the file and
-// its config.json or tokenizer.json are (above onnx/ as well); of a network in memory, that which it was named
-// with. Nothing for others.
+// its config.json or tokenizer.json are (above onnx/ as well); of a network in memory, that which it was
+// named with. Nothing for others.
 std::optional<std::filesystem::path> folder_of_network(const std::string& name);
 
 // What config.json says of a network of language.

@@ -22,7 +22,8 @@ TEST(TextMap, ShowsSharesAsBars) {
 
 TEST(TextMap, DrawsSharesAsColours) {
   const std::string picture = shaded_picture(words);
-  EXPECT_THAT(picture, HasSubstr("fill=\"rgb(255,0,0)\"/><text x=\"11\" y=\"24\" fill=\"black\">good</text>"));
+  EXPECT_THAT(picture,
+              HasSubstr("fill=\"rgb(255,0,0)\"/><text x=\"11\" y=\"24\" fill=\"black\">good</text>"));
   EXPECT_THAT(picture, HasSubstr("fill=\"rgb(255,255,255)\""));
   EXPECT_THAT(picture, HasSubstr("fill=\"rgb(74,74,255)\""));
   EXPECT_THAT(picture, HasSubstr("fill=\"white\">&lt;bad&gt;"));
