@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -233,6 +234,8 @@ def main():
     parser.add_argument("--mutants", default=5, type=int, help="of each operator")
     parser.add_argument("--heatmaps", default=100, type=int, help="records that are explained")
     options = parser.parse_args()
+    if shutil.which(options.assay) is None:
+        parser.error(f"--assay: there is no program '{options.assay}'; give its path")
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
