@@ -14,7 +14,7 @@
 
 namespace assay::inline support {
 
-// A part of a message. `words`: as the library says it; `options`: as whoever has options says it, each in
+// A part of a message. `words`: as the library says it; `options`: as a caller with options says it, each in
 // braces, with the value that belongs there: "with {train=SPEC}". They are named as the program's flags are.
 struct About {
   std::string words, options;

@@ -55,7 +55,7 @@ struct Scores {
   std::vector<std::int64_t> labels;
   ValueId value = no_value;  // whose they are
 };
-// Throws Error{usage} for data without labels, Error{unsupported} for outputs that are no scores of classes.
+// Throws Error{usage} for data without labels, Error{unsupported} for outputs that are not scores of classes.
 Scores scores_of_records(const Session& session, const DatasetPtr& dataset, std::size_t batch,
                          Progress& progress);
 

@@ -47,7 +47,7 @@ struct CurveOptions {
   std::uint64_t seed = 1;
   // Records are judged as 8-bit levels of the valid range; always so where the network takes levels.
   bool levels = false;
-  // Along a severity that is nested, a record that fell is down at every greater severity, too, and is not
+  // Along a severity that is nested, a record that fell is also down at every greater severity, and is not
   // attacked there: what changed it is allowed there as well. With this, each severity is attacked anew.
   bool independent = false;
   double margin = 0.2;                          // as of AttackOptions
