@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "apps/frame/flags.h"
 #include "assay/support/text/text.h"
@@ -13,6 +14,12 @@ namespace {
 // "out" of --out=FILE; empty if it is not a flag.
 std::string flag_in(const std::string& argument) {
   return argument.starts_with("--") ? argument.substr(2, argument.find('=') - 2) : "";
+}
+
+// "-x".
+bool is_short_flag(std::string_view argument) {
+  return argument.size() == 2 && argument[0] == '-' &&
+         std::isalpha(static_cast<unsigned char>(argument[1])) != 0;
 }
 
 }  // namespace
@@ -43,8 +50,11 @@ std::string unknown_flag(const Words& words, const CLI::App& command,
                          const std::vector<std::string>& arguments) {
   const std::vector<std::string> known = long_names(command);
   const auto is_known = [&](std::string_view name) { return std::ranges::find(known, name) != known.end(); };
+  const std::string under = command.get_parent() == nullptr ? "" : command.get_parent()->get_name() + " ";
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
+    if (is_short_flag(argument) && command.get_option_no_throw(argument) == nullptr)
+      return fmt::format("`{}{}` has no flag '{}'", under, command.get_name(), argument);
     const std::string flag = flag_in(argument);
     if (!argument.starts_with("--") || is_known(flag)) continue;
     std::string nearest = nearest_name(flag, known);
@@ -52,7 +62,6 @@ std::string unknown_flag(const Words& words, const CLI::App& command,
       const auto other = std::ranges::find_if(words.alike, is_known);
       if (other != words.alike.end()) nearest = *other;
     }
-    const std::string under = command.get_parent() == nullptr ? "" : command.get_parent()->get_name() + " ";
     return fmt::format("`{}{}` has no flag '--{}'{}", under, command.get_name(), flag,
                        nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest));
   }

@@ -13,6 +13,15 @@ import assay
 PROGRAM = os.environ.get("ASSAY_PROGRAM", "assay")
 
 
+def _no_number(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def read_json(text):
+    """Without the NaN and the infinities that Python alone reads."""
+    return json.loads(text, parse_constant=_no_number)
+
+
 def run_program(folder, *arguments, check=True):
     """Runs the program; gives what it wrote with --json."""
     found = subprocess.run(
@@ -20,7 +29,7 @@ def run_program(folder, *arguments, check=True):
     )
     if check and found.returncode not in (0, 2):
         raise AssertionError(f"{arguments}: {found.stderr}")
-    return json.loads(found.stdout) if found.stdout else found.stderr
+    return read_json(found.stdout) if found.stdout else found.stderr
 
 
 @pytest.fixture(scope="session")

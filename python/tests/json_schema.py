@@ -22,7 +22,7 @@ def faults(schema, value, root=None, place="/"):
             if not any(is_of(kind, value) for kind in kinds):
                 found.append(f"{place}: {value!r} is not of type {rule}")
         elif keyword == "const" or keyword == "enum":
-            if value not in (rule if keyword == "enum" else [rule]):
+            if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in (rule if keyword == "enum" else [rule])):
                 found.append(f"{place}: {value!r} is not {rule!r}")
         elif keyword == "required":
             found += [f"{place}: {name} is missing" for name in rule if isinstance(value, dict) and name not in value]

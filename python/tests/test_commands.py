@@ -22,7 +22,7 @@ CASES = {
     "data": [{"data": "test.npz", "labels_of": "test.npz"}],
     "train": [{"model": "net.onnx", "data": "train.npz", "initialiser": "keep", "epochs": 1, "out": "tuned-{}.onnx"}],
     "evaluate": [{"model": "net.onnx", "data": "test.npz", "predictions": "said-{}.csv"}],
-    "importance": [{"model": "net.onnx", "data": "train.npz", "layer": ["conv2"], "top": 5, "absolute": True}],
+    "importance": [{"model": "net.onnx", "data": "train.npz", "layer": ["conv2"], "top": 5, "absolute": True}, {"model": "net.onnx", "data": "train.npz", "heatmaps": 2, "out": "heat-{}"}],
     "cover": [
         {
             "model": "net.onnx",
@@ -32,7 +32,7 @@ CASES = {
             "neurons": [3, 4],
             "by_class": True,
             "state": "{}.cov",
-            "fail_under": ["nc=0.9"],
+            "fail_under": ["nc=0.9", "nc[context=nowhere]=0.1"],
         },
         {"model": "net.onnx", "train": "train.npz", "test": RANGED, "criterion": ["nc"], "extend_with": "fgsm", "made_dir": "more-{}"},
     ],
@@ -59,10 +59,11 @@ CASES = {
     "select": [{"model": "net.onnx", "test": "test.npz", "by": "deepgini", "size": 10, "out": "{}.txt"}],
     "attack": [{"model": "net.onnx", "data": RANGED, "attack": ["fgsm[eps=0.2]"], "out": "attacked-{}", "pictures": 1}],
     "attacks": [{}],
-    "bounds": [{"model": "net.onnx", "data": RANGED, "eps": 0.01, "bisections": 2, "write_queries": "queries-{}", "count": 2}],
-    "monitor": [{"model": "net.onnx", "test": RANGED, "false_alarms": 0.2, "attack": ["noise"], "out": "monitored-{}.onnx", "source": "monitor-{}.hpp"}],
+    "bounds": [{"model": "net.onnx", "data": RANGED, "eps": 0.01, "bisections": 2, "write_queries": "queries-{}", "count": 2, "fail_under": ["certified=0"]}],
+    "monitor": [{"model": "net.onnx", "test": RANGED, "false_alarms": 0.2, "attack": ["noise"], "foreign": ["test.npz,range=0:1[:9]"], "fail_under": ["false-alarms<=1"],
+         "out": "monitored-{}.onnx", "source": "monitor-{}.hpp"}],
     "selftest": [{"write": "suite-{}"}],
-    "reliability": [{"model": "net.onnx", "test": "test.npz", "train": "train.npz", "calibration": "train.npz", "twin": ["net.onnx"], "out": "calibrated-{}.onnx"}],
+    "reliability": [{"model": "net.onnx", "test": "test.npz", "train": "train.npz", "calibration": "train.npz", "twin": ["net.onnx"], "out": "calibrated-{}.onnx", "fail_under": ["failure-probability<=1", "leaked-records<=0"]}],
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},
     ],
@@ -83,9 +84,9 @@ CASES = {
     "constraints": [{}],
     "inspect": [{"model": ["net.onnx"], "data": "train.npz", "hypotheses": ["label"], "units": ["layer=conv2"]}],
     "hypotheses": [{}],
-    "tasks": [{}],
+    "tasks": [{}, {"name": "pixels"}],
     "measures": [{}],
-    "prune": [{"model": "net.onnx", "test": "test.npz", "units": ["layer=conv2,units=1+2"], "out": "pruned-{}.onnx"}],
+    "prune": [{"model": "net.onnx", "test": "test.npz", "units": ["layer=conv2,units=1+2"], "random_groups": 2, "out": "pruned-{}.onnx"}],
     "retrain": [
         {
             "model": "net.onnx",

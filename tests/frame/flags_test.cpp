@@ -154,6 +154,8 @@ TEST_F(FlagsOfACommand, WordsOfEarlierProgramsAreUnderstood) {
             "`toy` has no flag '--cuont'; did you mean '--count'?");
   EXPECT_THAT(unknown_flag(words, app, {"--door"}), HasSubstr("'--gate'"));
   EXPECT_EQ(unknown_flag(words, app, {"--xyzzyxyzzy"}), "`toy` has no flag '--xyzzyxyzzy'");
+  EXPECT_EQ(unknown_flag(words, app, {"-y"}), "`toy` has no flag '-y'");
+  EXPECT_EQ(unknown_flag(words, app, {"-1", "-"}), "");
   EXPECT_EQ(unknown_flag(words, app, {"--count", "--", "--door"}), "");
 }
 

@@ -62,6 +62,7 @@ TEST_F(Errors, FlagsWithoutEffectAreRefused) {
            {own + "--method gradient", "--method has no effect on nc"},
            {own + "--reached images-idx3-ubyte", "--reached has no effect on nc: it is for aidc"},
            {own + "--top 7", "--top has no effect on nc: it is for combinations of clusters"},
+           {"cover" + learned + "--criterion tidc --top 7", "--top has no effect on tidc"},
            {own + "--journal-every 5", "--journal-every has no effect without --state"},
            {own + "--made-dir x", "--made-dir has no effect without --extend-with"},
            {own + "--records 5", "--records has no effect without --json, --html or -v"},

@@ -19,14 +19,14 @@ std::string shown_label(const Cell& label) {
 
 // Layers whose activations are read, with the groups that share them.
 report::Table extracted(const Work& work, const Plan& plan, const std::string& suffix) {
-  struct Part {
+  struct Extracted {
     const inspection::UnitGroup& of;
     std::size_t units = 0;
     std::vector<std::string> users = {};
   };
-  std::vector<Part> parts;
+  std::vector<Extracted> parts;
   for (std::size_t p = 0; p < work.groups.size(); ++p) {
-    Part& part = parts.emplace_back(Part{work.groups[p]});
+    Extracted& part = parts.emplace_back(Extracted{work.groups[p]});
     for (std::size_t g = 0; g < work.parts.size(); ++g) {
       const auto count =
           std::ranges::count_if(work.parts[g], [&](const auto& unit) { return unit.second == p; });
