@@ -80,6 +80,21 @@ void place_outputs(const std::filesystem::path& folder, Posed& posed) {
   }
 }
 
+// Outputs that no one named are read back, and their folder is gone with the result: its place says nothing.
+void forget_folder(const std::filesystem::path& folder, std::string& text) {
+  const std::string place = (folder / "").string();
+  for (std::size_t at = text.find(place); at != text.npos; at = text.find(place, at))
+    text.erase(at, place.size());
+}
+
+void forget_folder(const std::filesystem::path& folder, report::Document& document) {
+  forget_folder(folder, document.headline);
+  for (auto& [key, value] : document.provenance) {
+    auto* const options = key == "options" ? std::get_if<std::string>(&value) : nullptr;
+    if (options != nullptr) forget_folder(folder, *options);
+  }
+}
+
 // Clears what an earlier question, which ended before it looked, has left.
 void forget_interrupt() {
   try {
@@ -118,6 +133,7 @@ report::Document ask(const Program& program, const std::string& command, const F
   posed.settings.json = "-";  // as detailed as for a file
   forget_interrupt();
   report::Document document = answer(program, posed.flags, *posed.command, posed.settings, progress);
+  if (!folder.empty()) forget_folder(folder, document);
   posed.command->result_written();
   return document;
 }

@@ -182,8 +182,11 @@ class Joined final : public View {
     if (text(part) == text(*this)) return;
     std::string remedy;
     if (!facts().others.empty()) {
-      remedy = "; say which arrays of the second are inputs, as with inputs=" + facts().input_name;
+      remedy = "; give the second the same inputs: a table with words=NETWORK, arrays with inputs=" +
+               facts().input_name;
       for (const InputFacts& other : facts().others) remedy += "+" + other.name;
+    } else if (!part.facts().others.empty()) {
+      remedy = "; give the one with several inputs first to see how the other one is given the same";
     }
     fail(Fault::mismatch, "{} and {} cannot be joined: their inputs are {} and {}{}", below().describe(),
          part.describe(), text(*this), text(part), remedy);

@@ -50,7 +50,7 @@ bool has_intervals(const report::Table& table) {
 // Of a figure over all records, as a table of figures in its result has it.
 std::optional<std::string> own_interval(const std::string& criterion, const report::Document& document) {
   const auto table = std::ranges::find_if(document.tables, [](const report::Table& one) {
-    return one.columns.front().id == "figure" && has_intervals(one);
+    return has_intervals(one) && one.columns.front().id == "figure";
   });
   if (table == document.tables.end()) return std::nullopt;
   const auto end_of = [&](const std::vector<report::Cell>& row, std::string_view id) {

@@ -69,6 +69,8 @@ class AskedRows {
   }
 
   std::span<const ValueId> values() const { return values_; }
+  // Tokens, and the rows that they are looked up as.
+  std::span<const std::pair<ValueId, std::vector<ValueId>>> rows() const { return rows_; }
   // The relevance of a token is that of its rows.
   void add_tokens(const Tensors& given, Tensors& found) const {
     for (const auto& [tokens, rows] : rows_) {
@@ -145,6 +147,7 @@ class IntegratedGradients final : public Attribution {
     Tensors baseline = baseline_of(inputs, options_);
     if (baseline.empty()) baseline = begin_at_rows(inputs);
     const AskedRows asked(session_, wanted, true);
+    require_moving(asked, baseline);
     const auto along = [&](double position) {
       Tensors point = inputs;
       for (const auto& [id, start] : baseline) point[id] = start + (inputs.at(id) - start) * position;
@@ -179,14 +182,29 @@ class IntegratedGradients final : public Attribution {
   }
 
  private:
+  // What the line leaves as it is would have no relevance.
+  void require_moving(const AskedRows& asked, const Tensors& baseline) const {
+    for (const auto& [tokens, rows] : asked.rows()) {
+      if (baseline.contains(rows.front())) continue;
+      const Graph& graph = session_.graph();
+      const bool of_rows = graph.producer(baseline.begin()->first) != no_node;
+      fail(Fault::unsupported,
+           "integrated gradients of network '{}' change {} alone, so '{}' would have no relevance; use "
+           "'gradient-x-input' or 'epsilon'",
+           graph.name(), of_rows ? "the rows of its tokens" : "its inputs of real numbers",
+           graph.value(tokens).name);
+    }
+  }
+
   // Rows of the record's tokens join the inputs; the line begins at rows of zeros.
   Tensors begin_at_rows(Tensors& inputs) const {
     const Graph& graph = session_.graph();
     const std::vector<ValueId> rows = rows_of_tokens(graph, tokens_input(graph));
     if (rows.empty())
       fail(Fault::unsupported,
-           "integrated gradients need an input of real numbers, or tokens that are looked up in a table; use "
-           "'epsilon'");
+           "integrated gradients need an input of real numbers, or one of tokens (input_ids, or the only one "
+           "of "
+           "whole numbers) that is looked up in a table; use 'gradient-x-input' or 'epsilon'");
     if (options_.baseline)
       fail(Fault::usage,
            "a baseline is a record of real numbers, and tokens begin at rows of zeros; leave it out");

@@ -45,7 +45,9 @@ attack::AttackSummary made_by(const Session& session, const DatasetPtr& data, co
 [[noreturn]] void fail_for_too_few(const attack::AttackSummary& made, const Spec& attack, const Dataset& pool,
                                    const Dataset& training, std::size_t count, bool only_successful) {
   const About additions{"additions by", "{against}"};
-  if (made.attacked == 0)
+  const auto target = made.spec.options.find("target");
+  const bool any_target = target == made.spec.options.end() || target->second == "none";
+  if (made.attacked == 0 && any_target && pool.size() == training.size())
     fail(Fault::data,
          "{} {}: the network gets none of {} of the training data right, and only those are attacked; give "
          "training data of which it gets {} right, or {}",

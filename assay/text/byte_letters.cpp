@@ -1,6 +1,8 @@
 #include "assay/text/byte_letters.h"
 
 #include <array>
+#include <charconv>
+#include <system_error>
 
 namespace assay::text {
 namespace {
@@ -34,6 +36,15 @@ std::optional<unsigned char> byte_of_letter(char32_t letter) {
     if (letters_of_bytes()[byte] == letter) return static_cast<unsigned char>(byte);
   }
   return std::nullopt;
+}
+
+std::optional<unsigned char> byte_written(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+  unsigned char byte = 0;
+  const char* const begin = token.data() + 3;
+  const auto [end, error] = std::from_chars(begin, begin + 2, byte, 16);
+  if (error != std::errc() || end != begin + 2) return std::nullopt;
+  return byte;
 }
 
 void put_byte_letters(AlignedText& text) {

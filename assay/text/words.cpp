@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ bool is_space(std::string_view token) { return token == byte_space || token == p
 bool begins_without_space(std::string_view token, bool of_bytes) {
   if (token.starts_with("##")) token.remove_prefix(2);
   if (token.empty()) return false;
+  if (const auto byte = byte_written(token)) return *byte >= 0xE3 && *byte <= 0xE9;
   auto first = static_cast<unsigned char>(token[0]);
   if (of_bytes) {
     const auto letters = character_codes(token);
@@ -47,10 +49,14 @@ std::vector<Word> words_of(const Tokenizer& tokenizer, std::span<const std::int6
   std::vector<std::optional<std::string>> tokens;
   for (const std::int64_t id : ids) tokens.push_back(tokenizer.token(id));
   const auto stands_alone = [&](std::size_t i) { return !tokens[i] || tokenizer.is_special(ids[i]); };
-  const auto has_token = [&](std::string_view sign) { return tokenizer.id(std::string(sign)).has_value(); };
-  const bool of_bytes = has_token(byte_space);
+  // The sign is a letter like others where it is not decoded as a space.
+  const auto means_space = [&](std::string_view sign) {
+    const std::optional<std::int64_t> id = tokenizer.id(std::string(sign));
+    return id && tokenizer.decode(std::span(&*id, 1)).find(sign) == std::string::npos;
+  };
+  const bool of_bytes = means_space(byte_space);
   const bool spaced =
-      of_bytes || has_token(plain_space) ||
+      of_bytes || means_space(plain_space) ||
       std::ranges::any_of(tokens, [](const auto& token) { return token && begins_with_space(*token); });
   std::vector<Word> words;
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import Array, host
 from ._forms import Preparation
-from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of, texts_of
+from ._tables import Choice, Column, classes_of, inputs_of, is_apart, joined, targets_of, texts_of
 from .errors import UsageError
 
 __all__ = ["batches_of", "choice_of", "is_pictured", "is_table_of_hugging_face", "names_in", "names_of", "spooled"]
@@ -162,6 +162,15 @@ def _is_single(value: Any) -> bool:
     return isinstance(value, (int, float, str, bytes, np.generic)) or getattr(value, "shape", None) == ()
 
 
+def _without_apart(x: Any) -> Any:
+    """Inputs without what another library adds to them."""
+    if not isinstance(x, Mapping) or not any(map(is_apart, x)):
+        return x
+    alone = any(_is_single(part) for name, part in x.items() if is_apart(name))
+    inputs = {name: part for name, part in x.items() if not is_apart(name)}
+    return _record(inputs) if alone else inputs
+
+
 class _Reading:
     """Batches as they come: inputs to files, what a table calls labels and characteristics to memory."""
 
@@ -221,7 +230,7 @@ class _Reading:
         if self.choice:
             raise UsageError("label=, target= and inputs= name columns of a table, or parts of batches {name: x}")
         x, y = _pair(batch)
-        return (self._without_characteristics(x) if self.choice.meta else x), y
+        return (self._without_characteristics(x) if self.choice.meta else _without_apart(x)), y
 
     def _without_characteristics(self, x: Any) -> Any:
         if not isinstance(x, Mapping):

@@ -185,6 +185,8 @@ def _characteristic(values: Any, name: str) -> list[str]:
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise UsageError(f"'{name}' has {values.ndim} axes; a characteristic is one value for each record")
+        if values.dtype.kind == "M":
+            return texts_of(Column(name, values))
         values = values.tolist()
     return texts_of(Column(name, np.array(list(values), object)))
 

@@ -61,7 +61,7 @@ def extract(result: Result) -> str:
         _gallery("", _within(_text_bytes, _facts(shown), left)),
         *_within(_notice_bytes, _notices(shown), left),
         _gallery("", _within(_picture_bytes, _pictures(shown["pictures"]), left)),
-        *_within(_legend_bytes, _legends(tables), None),
+        *(part for _, part in _legends(result)),
         *(_gallery(table["title"], _within(_thumbnail_bytes, _thumbnails(table), None)) for table in _with_thumbnails(tables)),
         *(_gallery(table["title"], _within(_curve_bytes, _growth(result, table), None)) for table in _with_curves(tables)),
         *_within(_table_bytes, _tables([table for table in tables if not table["detail"]]), left),
@@ -158,13 +158,18 @@ def _pictures(pictures: Iterable[tuple[str, bytes]]) -> Iterator[Part]:
             yield f"picture {title}", _figure(f'<img src="{data}" alt="">', _text(title, 120))
 
 
-def _legends(tables: list[dict[str, Any]]) -> Iterator[Part]:
+def _legends(result: Result) -> Iterator[Part]:
     """Which colour of the pictures is which class."""
-    for table in tables:
-        if table["id"] == "colours":
-            known = [(name, colour) for name, colour in table["rows"] if re.fullmatch(r"#[0-9a-f]{6}", colour)]
-            named = " ".join(f'<span style="white-space:nowrap"><b style="color:{colour}">■</b> {_text(name, 40)}</span>' for name, colour in known)
-            yield "", f'<p>{named}{_more(table["size"] - len(known), "classes")}</p>\n'
+    rows = result.document["tables"].get("colours", {"rows": []})["rows"]
+    known = [(str(row.get("class")), str(row.get("colour"))) for row in rows]
+    named = [
+        f'<span style="white-space:nowrap"><b style="color:{colour}">■</b> {_text(_assay.visible(name), 40)}</span> '
+        for name, colour in known
+        if re.fullmatch(r"#[0-9a-f]{6}", colour)
+    ]
+    kept = list(_within(_legend_bytes, (("", one) for one in named), None))
+    if kept:
+        yield "", f'<p>{"".join(kept)}</p>{_more(len(known) - len(kept), "classes")}\n'
 
 
 def _with_thumbnails(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ __all__ = [
     "columns_of",
     "indexes_of",
     "inputs_of",
+    "is_apart",
     "is_column",
     "joined",
     "numbers_of",
@@ -170,7 +171,11 @@ def is_apart(name: Any) -> bool:
 
 def _told_indexes(table: Any) -> list[Any]:
     """What the metadata of a table in Arrow say of the index of pandas: names of columns, or ranges."""
-    return list((getattr(getattr(table, "schema", None), "pandas_metadata", None) or {}).get("index_columns", []))
+    try:  # files may say anything
+        told = (getattr(getattr(table, "schema", None), "pandas_metadata", None) or {}).get("index_columns")
+        return [range(one["start"], one["stop"], one["step"]) if isinstance(one, dict) else one for one in told or []]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return []
 
 
 def indexes_of(table: Any) -> list[str]:
@@ -206,8 +211,8 @@ def rows_of(table: Any) -> list[str]:
         return [", ".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in table.index]
     levels = [texts_of(column_of(table[name], name)) for name in indexes_of(table)]
     for told in _told_indexes(table):
-        if isinstance(told, dict) and len(numbers := range(told["start"], told["stop"], told["step"])) == len(table):
-            levels.append(list(map(str, numbers)))
+        if isinstance(told, range) and len(told) == len(table):
+            levels.append(list(map(str, told)))
     return [", ".join(row) for row in zip(*levels)]
 
 

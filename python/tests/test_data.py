@@ -177,6 +177,20 @@ def test_what_webdataset_adds_to_records_is_no_input():
     records = [{"__key__": f"k{n}", "__url__": "a.tar", "x": np.ones(2, np.float32) * n, "label": n % 2, "site": "uv"[n % 2]} for n in range(4)]
     data = assay.data(iter(records), label="label", meta=["site"])
     assert data.shape == (2,) and data.characteristics == {"site": ["u", "v", "u", "v"]}
+    plain = assay.data({name: part for name, part in record.items() if name in ("__key__", "__url__", "x")} for record in records)
+    assert plain.shape == (2,) and len(plain) == 4
+
+
+@pytest.mark.parametrize("told", [b"not json", b"[1]", b'{"index_columns": 3}', b'{"index_columns": [{"kind": "range"}]}'])
+def test_metadata_of_pandas_that_is_damaged_tells_nothing(told):
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}).replace_schema_metadata({b"pandas": told})
+    assert assay.data(table).shape == (2,)
+
+
+def test_arrays_of_dates_are_characteristics_as_they_are_read():
+    days = np.array(["2026-01-01", "2026-01-02"], "M8[ns]")
+    assert assay.data(np.ones((2, 3), np.float32), meta={"day": days}).characteristics["day"] == ["2026-01-01", "2026-01-02"]
 
 
 def test_dates_are_characteristics_as_they_are_read():

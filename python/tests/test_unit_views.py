@@ -687,6 +687,8 @@ def test_heads_that_are_merged_into_records_are_those_of_the_network_that_keeps_
     lost = asked(lambda net: assay.patch(net, tmp_path / "data.npz", ablate="zero"))
     tables = [next(table for name, table in result.tables.items() if any("head" in row for row in table.rows)).rows for result in lost]
     assert len(tables[0]) == len(tables[1]) == HEADS
+    assert [row["turned"] for row in tables[0]] == [row["turned"] for row in tables[1]]
+    np.testing.assert_allclose(*[[row["share"] for row in rows] for rows in tables], rtol=1e-4, atol=1e-6)
 
 
 def test_attention_that_has_no_heads_of_its_own_is_told_from_none(tmp_path):

@@ -234,7 +234,8 @@ def main():
     parser.add_argument("--mutants", default=5, type=int, help="of each operator")
     parser.add_argument("--heatmaps", default=100, type=int, help="records that are explained")
     options = parser.parse_args()
-    if shutil.which(options.assay) is None:
+    program = shutil.which(options.assay)
+    if program is None:
         parser.error(f"--assay: there is no program '{options.assay}'; give its path")
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -243,7 +244,7 @@ def main():
     for kind in KINDS:
         train(folder, kind, options.train, options.epochs)
     trained = time.monotonic()
-    study = Study(options.assay, folder)
+    study = Study(os.path.abspath(program), folder)
     print_what_was_found(study, options)
     print_how_it_is_tested(study, options)
     print(f"\n{trained - begin:.0f} s of training and export, {time.monotonic() - trained:.0f} s of questions")

@@ -166,7 +166,7 @@ TEST_F(EvidencePack, FiguresHaveTheIntervalsOfTheirResult) {
                           {{std::string("mean-iou"), 0.395, 0.3797, 0.4107},
                            {std::string("iou"), 0.5, 0.4, 0.6},
                            {std::string("mean-dice"), 0.4, report::Cell(), report::Cell()}}};
-  result.document.tables = {own, report::criteria_table(figures)};
+  result.document.tables = {{"none", "", {}, {}}, own, report::criteria_table(figures)};
   EXPECT_EQ(interval_of(figures[0], result), "0.3797 to 0.4107");
   EXPECT_EQ(interval_of(figures[1], result), std::nullopt) << "the row is that of all classes";
   EXPECT_EQ(interval_of(figures[2], result), std::nullopt) << "too few records";

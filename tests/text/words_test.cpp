@@ -63,5 +63,25 @@ TEST(Words, BeginAtCharactersOfScriptsWithoutSpaces) {
   EXPECT_THAT(joined_words(bytes, {1, 1, 2, 3, 2, 3}), ElementsAre("aa", "好", "好"));
 }
 
+TEST(Words, AreNotJoinedByLettersThatAreNoSpaces) {
+  const Tokenizer pieces = tokenizer_of(
+      R"({"type": "WordPiece", "unk_token": "[CLS]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+          "vocab": {"[CLS]": 0, "hello": 1, "world": 2, "▁": 3, "\u0120": 4}})",
+      {special, R"("decoder": {"type": "WordPiece", "prefix": "##", "cleanup": false})"});
+  EXPECT_THAT(joined_words(pieces, {1, 2, 1}), ElementsAre("hello", "world", "hello"));
+  const Tokenizer maltese = tokenizer_of(
+      R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁caf", 0], ["é", 0], ["\u0120", 0]]})",
+      {R"("decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})"});
+  EXPECT_THAT(joined_words(maltese, {1, 2}), ElementsAre("café"));
+}
+
+TEST(Words, BeginAtBytesOfScriptsWithoutSpaces) {
+  const Tokenizer bytes = tokenizer_of(
+      R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁ok", 0], ["<0xE7>", 0], ["<0x94>", 0], ["<0xB5>", 0]]})",
+      {R"("decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"},
+          {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}]})"});
+  EXPECT_THAT(joined_words(bytes, {1, 2, 3, 4}), ElementsAre("ok", "电"));
+}
+
 }  // namespace
 }  // namespace assay::text::testing

@@ -12,6 +12,7 @@
 #include "assay/engine/shared_walk.h"
 #include "assay/results/document.h"
 #include "assay/results/kept_pairs.h"
+#include "assay/results/networks/text_map.h"
 #include "assay/results/testing/attack.h"
 #include "assay/results/testing/attacked_texts.h"
 #include "assay/support/ranks/ranks.h"
@@ -161,11 +162,13 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
     document.notices.emplace_back(
         message("nothing is said by characteristic: which records an attack failed on is not stored{}",
                 About{"", "; leave out {only-successful}"}));
+  const bool texts = results::is_text(*data);
   for (const attack::AttackSummary& summary : summaries) {
-    if (!question.tokenizer.empty())
+    if (texts && !question.tokenizer.empty())
       results::add_attacked_texts(document, summary, *data, question.tokenizer, question.texts);
     else
-      results::show_attacked(document, summary, session, *data, options, question.pictures, question.folder);
+      results::show_attacked(document, summary, session, *data, options,
+                             texts ? question.texts : question.pictures, question.folder);
   }
   results::add_provenance(document, session.graph(), {{"data", data}});
   return {std::move(document), summaries.front().levels};

@@ -21,8 +21,8 @@ struct AttackQuestion {
   std::vector<std::string> attacks = {};  // ... further ones
   std::string folder = {};                // for the attacked records
   std::size_t pictures = 4;               // drawn of each attack
-  std::size_t texts = 20;                 // shown before and after, of each attack on tokens
-  std::string tokenizer = {};             // file, for attacks on tokens that name none; empty: none
+  std::size_t texts = 20;      // or rows of tokens, shown before and after, of each attack on tokens
+  std::string tokenizer = {};  // file, for attacks on tokens that name none; empty: none
   std::string hide = {},
               appear = {};  // name or number of a class of items; empty: it is enough that some change
   bool standing = false;    // each attack sees records that no earlier attack fooled

@@ -30,7 +30,7 @@ struct LinearMap {
   std::int64_t units = 0, result_step = 0;
   std::int64_t operand_step = 0;  // numbers that a further row reads anew, about
 };
-// Runs in blocks of a size that keeps the weights of a block in the nearest cache.
+// Runs in blocks whose weights, of one panel, take 48 KiB.
 std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs);
 // Weights [units][count] and a bias [units] in the order in which apply() reads them.
 FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, const float* bias);

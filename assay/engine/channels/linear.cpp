@@ -83,9 +83,11 @@ Folded folded(Compiler& compiler, const Node& node, const Shape& strides, bool s
   } else {
     parts.bias = dense_bias(graph, node);
     if (node.op == "MatMul") parts.result = compiler.absorber().added_bias(parts.result, parts.bias);
-    // Of [N, units] alone the units of a layer are the channels of a normalisation. Others stay where they
-    // are.
-    channels = compiler.shape(node.outputs[0]).size() == 1;
+    // Of [N, units] alone the units of a layer are the channels of a normalisation, which changes weights.
+    // Others stay where they are.
+    const Node* const reader = compiler.absorber().sole_reader(parts.result);
+    channels = compiler.shape(node.outputs[0]).size() == 1 && reader != nullptr &&
+               reader->op == "BatchNormalization";
     if (channels || !stored_weights(graph, node)) parts.weights = dense_weights(graph, node);
   }
   if (channels) parts.result = compiler.absorber().normalisation(parts.result, parts.weights, parts.bias);

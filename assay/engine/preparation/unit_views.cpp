@@ -138,10 +138,12 @@ class ViewEdit {
          "view '{}': layer '{}': its attention is {}{}; views of heads are of [records, heads, "
          "positions, ...]",
          view_.text, layer_.name, to_string(shape),
-         rows > 1 ? fmt::format(
-                        ", with {} rows of each record merged into its first axis, which nothing takes apart",
-                        rows)
-                  : "");
+         rows > 1
+             ? fmt::format(", with {} rows of each record merged into its first axis, {}", rows,
+                           !view_.attention.empty() && heads_value(session_, attention) != no_value
+                               ? "and its weights never have an axis of heads; heads= reads what they give"
+                               : "which nothing takes apart")
+             : "");
   }
 
   // Weights of what only fills up do not count.

@@ -128,7 +128,7 @@ std::size_t letters_of(const std::string& text) {
 }
 
 // Black is hard to read on a strong blue.
-std::string_view letter_colour(double share) { return share < -0.3 ? "white" : "black"; }
+std::string_view letter_colour(double share) { return share < -0.39 ? "white" : "black"; }
 
 }  // namespace
 

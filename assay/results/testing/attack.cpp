@@ -285,6 +285,7 @@ std::string place_of(std::size_t element, const Shape& shape) {
   for (std::size_t axis = shape.size(); axis-- > 0; element /= static_cast<std::size_t>(shape[axis])) {
     if (shape[axis] > 1) places.insert(places.begin(), element % static_cast<std::size_t>(shape[axis]));
   }
+  if (places.empty()) return "0";
   return places.size() == 1 ? fmt::to_string(places.front()) : fmt::format("[{}]", fmt::join(places, ", "));
 }
 
@@ -299,7 +300,7 @@ std::string most_changed(const ChangedRecord& record, const std::vector<std::siz
   order.resize(std::min(order.size(), most_named));
   std::vector<std::string> texts;
   for (const std::size_t element : order)
-    texts.push_back(fmt::format("{}: {:.4g} to {:.4g}", place_of(element, shape), record.before[element],
+    texts.push_back(fmt::format("{}: {:.7g} to {:.7g}", place_of(element, shape), record.before[element],
                                 record.after[element]));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -326,7 +327,7 @@ void tabulate(report::Document& document, const attack::AttackSummary& summary,
   for (std::size_t element = 0; element < change.before.size(); ++element) {
     if (change.before[element] != change.after[element]) changed.push_back(element);
   }
-  attacked_table(document).rows.push_back({summary.spec.name, data.id(record.original), change.caption,
+  attacked_table(document).rows.push_back({summary.spec.text(), data.id(record.original), change.caption,
                                            record.l2, report::count_cell(changed.size()),
                                            most_changed(change, changed, data.record_shape())});
 }

@@ -60,15 +60,6 @@ class ByteLevelDecoder final : public Decoder {
   }
 };
 
-std::optional<unsigned char> byte_of(const std::string& token) {
-  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
-  unsigned char byte = 0;
-  const char* const begin = token.data() + 3;
-  const auto [end, error] = std::from_chars(begin, begin + 2, byte, 16);
-  if (error != std::errc() || end != begin + 2) return std::nullopt;
-  return byte;
-}
-
 // <0xC3> <0xA9>
 class ByteFallbackDecoder final : public Decoder {
  public:
@@ -93,7 +84,7 @@ std::vector<std::string> with_bytes(std::vector<std::string> tokens, const Texts
     bytes.clear();
   };
   for (std::string& token : tokens) {
-    if (const auto byte = byte_of(token)) {
+    if (const auto byte = byte_written(token)) {
       bytes += static_cast<char>(*byte);
       continue;
     }

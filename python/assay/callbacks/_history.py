@@ -165,7 +165,7 @@ def _margin(name: str, margin: Margin) -> tuple[float, float]:
         fall, rise = (math.inf if limit is None else float(limit) for limit in limits)
     except (TypeError, ValueError):
         fall = rise = math.nan
-    if not (fall >= 0 and rise >= 0):
+    if not (fall >= 0 and rise >= 0 and min(fall, rise) < math.inf):
         raise UsageError(f"margins: {name}: {margin!r} is neither a number from 0 nor two, how far it may fall and rise: (0.05, None)")
     return fall, rise
 

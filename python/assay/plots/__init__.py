@@ -66,8 +66,13 @@ def _pairs_of(result: Any, ax: Any, dpi: float | None, options: dict[str, Any]) 
         raise UsageError(f"{name} changed no record so that its class changed: there is no pair to draw")
     source = result.source.read(arrays["original"][list(chosen)])[next(iter(result.source.inputs))]
     captions = [_caption(result.source.class_names, arrays, int(i)) for i in chosen]
-    shown = signals if are_signals(source.shape[1:]) else pairs
-    axes = shown(source, arrays["x"][list(chosen)], captions=captions, ax=ax, dpi=dpi)
+    changed = arrays["x"][list(chosen)]
+    if are_signals(source.shape[1:]):
+        axes = signals(source, changed, captions=captions, ax=ax, dpi=dpi)
+    else:
+        if source.ndim == 3:  # pictures without an axis of channels; three of them are not one in colours
+            source, changed = source[:, None], changed[:, None]
+        axes = pairs(source, changed, captions=captions, ax=ax, dpi=dpi)
     axes.set_title(f"{name}: {len(chosen)} of {len(arrays['x'])} records")
     return axes
 

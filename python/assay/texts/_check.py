@@ -194,7 +194,9 @@ def check(
         suite = Suite(suite) if isinstance(suite, Mapping) else Suite.read(suite)
     chosen = TextNetwork(network, tokenizer, words=words, decision=decision, length=length)
     named = synonyms_of(synonyms)
-    seen = [seen_by(chosen, test, cases_of(test, named, seed)) for test in suite.tests]
+    cases = [cases_of(test, named, seed) for test in suite.tests]
+    chosen.know([case.text for of_test in cases for case in of_test])
+    seen = [seen_by(chosen, test, of_test) for test, of_test in zip(suite.tests, cases)]
     judged = [(test, judge(chosen, test, one.cases)) for test, one in zip(suite.tests, seen)]
     figures = [_figure("", [v for _, verdicts in judged for v in verdicts])]
     figures += [_figure(f"test={test.name}", verdicts) for test, verdicts in judged]
@@ -202,7 +204,8 @@ def check(
     figures += [_figure(f"capability={one}", [v for test, verdicts in judged if test.capability == one for v in verdicts]) for one in capabilities]
     whole, by_test, by_capability = figures[0], figures[1 : 1 + len(judged)], figures[1 + len(judged) :]
     tables = [_tests_table(judged, by_test, seen), _capabilities_table(capabilities, by_capability), _failures_table(chosen, judged, shown)]
-    headline = f"{whole.covered} of {whole.coverable} cases of {len(judged)} {'test passes' if len(judged) == 1 else 'tests pass'}{_unseen(judged, seen)}"
+    of = f"{'case' if whole.coverable == 1 else 'cases'} of {len(judged)} {'test' if len(judged) == 1 else 'tests'}"
+    headline = f"{whole.covered} of {whole.coverable} {of} {'passes' if whole.covered == 1 else 'pass'}{_unseen(judged, seen)}"
     return result_of("texts check", headline, figures, tables, network=chosen, gates=fail_under, definitions=_definitions, options=suite.name)
 
 

@@ -125,6 +125,11 @@ class TextNetwork:
             node = made_by.get(node["inputs"][0])
         return node is not None and node["op"] == "Sigmoid"
 
+    def know(self, texts: Sequence[str]) -> None:
+        """Texts among which some have words that the network knows, for calls in which none has."""
+        if isinstance(self._inputs, _Words):
+            self._inputs(texts)
+
     def seen(self, texts: Sequence[str]) -> list[bytes]:
         """What the network is given of each text; equal for texts of one call that become the same tokens."""
         records = self._inputs(texts).read(range(len(texts)))

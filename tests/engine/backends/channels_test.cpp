@@ -50,9 +50,11 @@ TEST(Channels, DenseLayersOfManyRowsAndStoredEitherWayAgree) {
 
 TEST(Channels, WideConvolutionsAgree) {
   for (const std::int64_t stride : {1, 2}) {
-    Network net(channels_backend(), {70, 9, 8}, 5);
-    const ValueId conv = net.add("Conv", {net.input, net.constant({90, 70, 3, 3}, 0.05), net.constant({90})},
-                                 {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{stride, stride}}});
+    // More products than one block holds with any vectors, forward and back.
+    Network net(channels_backend(), {201, 9, 8}, 5);
+    const ValueId conv =
+        net.add("Conv", {net.input, net.constant({402, 201, 3, 3}, 0.02), net.constant({402})},
+                {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{stride, stride}}});
     net.expect_agreement({net.add("Sigmoid", {conv})},
                          {{conv, Reduction::mean}, {conv, Reduction::max, 1, true}});
   }

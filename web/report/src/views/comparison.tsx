@@ -25,7 +25,7 @@ export function Comparison({ document }: { document: Document }) {
     <Section
       id="figures"
       title="What is better, what is worse?"
-      lead="The dot is the second result, its line begins at the first. Filled and red: the second is worse; open and green: it is better. Figures that are the same are only in the table."
+      lead="The dot is the second result, its line begins at the first. Filled and red: the second is worse; open and green: it is better. Figures that are the same, or of one result alone, are only in the table."
     >
       {figures.map(({ figure, changes, left }) => (
         <div key={figure}>
@@ -36,7 +36,7 @@ export function Comparison({ document }: { document: Document }) {
             items={changes.map(interval)}
             reference={undefined}
           />
-          {left > 0 && <p class="quiet">{plural(left, "more figure")} with smaller changes in the table.</p>}
+          {left > 0 && <p class="quiet">{plural(left, "more figure")} that changed in the table.</p>}
         </div>
       ))}
       {table !== undefined && <DataTable table={table} />}
