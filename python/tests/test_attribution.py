@@ -116,6 +116,24 @@ def averaged_rows():
     return assay.load(file.getvalue()), weights["table"], weights["last"]
 
 
+def test_tokens_beside_numbers_have_no_integrated_gradients():
+    """The line moves the numbers alone."""
+    onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
+    draws, make, types = np.random.default_rng(8), onnx.helper, onnx.TensorProto
+    nodes = [
+        make.make_node("Gather", ["table", "input_ids"], ["rows"]), make.make_node("ReduceMean", ["rows"], ["mean"], axes=[1], keepdims=0),
+        make.make_node("Add", ["mean", "features"], ["both"]), make.make_node("Tanh", ["both"], ["active"]), make.make_node("MatMul", ["active", "last"], ["scores"]),
+    ]  # fmt: skip
+    inputs = [make.make_tensor_value_info("input_ids", types.INT64, ["n", 5]), make.make_tensor_value_info("features", types.FLOAT, ["n", 4])]
+    weights = [onnx.numpy_helper.from_array(draws.normal(size=size).astype(np.float32), name) for name, size in (("table", (7, 4)), ("last", (4, 2)))]
+    graph = make.make_graph(nodes, "both", inputs, [make.make_tensor_value_info("scores", types.FLOAT, ["n", 2])], weights)
+    network = assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+    x = {"input_ids": draws.integers(0, 7, (3, 5)), "features": draws.normal(size=(3, 4)).astype(np.float32)}
+    with pytest.raises(assay.AssayError, match="real numbers alone, so 'input_ids' would have no relevance; use 'gradient-x-input'"):
+        network.relevance(x, "input_ids", method="integrated-gradients", target=1)
+    assert np.abs(network.relevance(x, "input_ids", method="gradient-x-input", target=1)).min() > 0
+
+
 @pytest.mark.parametrize("method", ["gradient-x-input", "saliency", "integrated-gradients[steps=8]"])
 def test_the_relevance_of_a_token_is_that_of_its_row(method):
     network, table, last = averaged_rows()

@@ -255,6 +255,18 @@ def test_texts_are_edited_and_judged_by_the_words_of_the_network(tmp_path):
     assert all(row["before"] != row["after"] and row["words"] <= 2 for row in found)
 
 
+def test_changes_to_words_that_the_network_does_not_know_are_not_counted(tmp_path):
+    """In either order of the tests: what no text of one test holds is in another."""
+    path = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+")
+    known = {"name": "known", "kind": "minimum-functionality", "capability": "c", "templates": [texts(count=1)[0] + " {w}"], "label": "0"}
+    strange = {"name": "strange", "kind": "invariance", "capability": "c", "templates": ["{stranger}"], "vary": "stranger"}
+    lexicons = {"w": ["a", "b"], "stranger": ["zyx", "qwv", "uu"]}
+    for tests in ([known, strange], [strange, known]):
+        found = assay.texts.check(path, {"lexicons": lexicons, "tests": tests})
+        rows = {row["test"]: row for row in found.table("tests")}
+        assert rows["strange"]["cases"] == 0 and rows["strange"]["unseen"] == 3
+
+
 def test_mutants_are_edited_by_the_words_of_their_network(tmp_path):
     path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
     changed = assay.load(path)
