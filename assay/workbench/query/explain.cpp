@@ -39,7 +39,7 @@ report::Table extracted(const Work& work, const Plan& plan, const std::string& s
                   {{"model", "network", [&](auto& part) { return work.models[part.of.model].name; }},
                    {"layer", [](auto& part) { return part.of.layer; }},
                    {"gate", [](auto& part) { return report::unless_empty(part.of.gate); }},
-                   {"units", &Part::units},
+                   {"units", &Extracted::units},
                    {"groups", "for groups", [](auto& part) { return joined(part.users); }}});
 }
 
