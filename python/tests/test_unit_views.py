@@ -697,7 +697,7 @@ def test_attention_that_has_no_heads_of_its_own_is_told_from_none(tmp_path):
     write_merged(tmp_path / "merged.onnx")
     write_merged(tmp_path / "queries.onnx", axis=2, merged=False)
     ask = lambda net, view: assay.inspect(tmp_path / net, tmp_path / "data.npz", view=view, hypotheses="label")  # noqa: E731
-    with pytest.raises(assay.UsageError, match="with 2 rows of each record merged into its first axis, which nothing takes apart"):
+    with pytest.raises(assay.UsageError, match="with 2 rows of each record merged into its first axis, and its weights never have an axis of heads; heads= reads"):
         ask("merged.onnx", "layer=mixed,attention=variance")
     with pytest.raises(assay.UsageError, match="not an attention over tokens: its softmax is along axis 2 of 4"):
         ask("queries.onnx", "layer=mixed,heads=norm")
