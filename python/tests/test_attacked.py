@@ -43,7 +43,7 @@ def test_attacks_and_values_are_named_whole():
     found = assay.attack(sum_against_half((1,)), records, attack=["fgsm[eps=0.25]", "fgsm[eps=0.5]"])
     table = found.table("attacked")
     assert table["attack"] == list(found.table("attacks")["attack"]) and len(set(table["attack"])) == 2
-    assert table["most"][0] == "0: 52341.25 to 52341"
+    assert table["most"][0] == "0: 52341.25 to 37341.25"
 
 
 def test_pictures_need_no_table():
