@@ -51,8 +51,11 @@ TEST(NetworkFolder, BelongsToTheNetworkInIt) {
   EXPECT_TRUE(fs::equivalent(*folder_of_network((folder / "onnx/model.onnx").string()), folder));
   const fs::path plain = fresh_folder("plain");
   put(plain / "net.onnx", network_bytes());
+  const NamedNetwork alone("net", read_model(plain / "net.onnx")),
+      kept("kept", read_model(plain / "net.onnx"), folder.string());
   for (const std::string& name : {(plain / "net.onnx").string(), std::string("@net"), std::string()})
     EXPECT_FALSE(folder_of_network(name)) << name;
+  EXPECT_EQ(folder_of_network("@kept"), folder);
 }
 
 TextConfig config_of(const std::string& json) {

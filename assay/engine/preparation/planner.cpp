@@ -68,7 +68,7 @@ bool Planner::fits(const Plan& plan, const Backend& backend, const RunRequest& r
   double bytes = 0, trainable = 0;
   for (const ValueId id : request.trainable) trainable += static_cast<double>(graph_.constant(id).count());
   for (const NodeId n : plan.nodes) {
-    if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
+    if (supports(backend, node(n))) bytes += backend.kept_bytes(node(n), shape_of_);
   }
   return bytes * threads_ + backend.trainable_bytes(trainable) <= most_bytes;
 }
@@ -100,9 +100,16 @@ std::int64_t Planner::steps_of(const Node& node) const {
   return input.size() == 3 ? input[node.integer("layout", 0) != 0 ? 1 : 0] : 1;
 }
 
+// Back ends look at all weights of a node to say so.
+bool Planner::supports(const Backend& backend, const Node& node) const {
+  const auto [known, is_new] = supported_.try_emplace({&backend, &node}, false);
+  if (is_new) known->second = backend.supports(graph_, node, shape_of_);
+  return known->second;
+}
+
 // Whether the back end can run the node as this request wants it.
 bool Planner::takes(const Backend& backend, const Node& node, const RunRequest& request) const {
-  if (!backend.supports(graph_, node, shape_of_)) return false;
+  if (!supports(backend, node)) return false;
   if (is_recurrent(node.op) && steps_of(node) > backend.most_steps(graph_, node)) return false;
   const auto tapped = [&](ValueId id) {
     return std::ranges::find(request.tapped, id, &ReducedValue::value) != request.tapped.end();

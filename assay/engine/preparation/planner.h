@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "assay/engine/engine_choice.h"
@@ -83,6 +85,7 @@ class Planner {
   std::vector<const Backend*> choose(const Plan& plan, const RunRequest& request, std::int64_t records,
                                      const std::set<NodeId>& repeated) const;
   bool fits(const Plan& plan, const Backend& backend, const RunRequest& request) const;
+  bool supports(const Backend& backend, const Node& node) const;
   bool takes(const Backend& backend, const Node& node, const RunRequest& request) const;
   bool repeats_constant(const Node& node) const;
   std::vector<std::size_t> ends_of(const Plan& plan, std::span<const Backend* const> chosen,
@@ -102,6 +105,7 @@ class Planner {
   int threads_;
   EngineChoice engines_;
   bool is_large_ = false;
+  mutable std::map<std::pair<const Backend*, const Node*>, bool> supported_;  // as far as asked
 };
 
 }  // namespace assay::inline engine
