@@ -105,12 +105,13 @@ bool has_nan(const Array& array) {
 }
 
 bool has_finite_elements(const Array& array) {
-  constexpr std::uint32_t exponent = 0x7f800000;
+  // An exponent of all ones carries into the sign.
+  constexpr std::uint32_t exponent = 0x7f800000, lowest = 0x00800000;
   const Array host = in_memory(array, DType::float32);
   const auto* const bits = reinterpret_cast<const std::uint32_t*>(host.data());
-  bool finite = true;
-  for (std::int64_t i = 0; i < host.count(); ++i) finite &= (bits[i] & exponent) != exponent;
-  return finite;
+  std::uint32_t carried = 0;
+  for (std::int64_t i = 0; i < host.count(); ++i) carried |= (bits[i] & exponent) + lowest;
+  return carried >> 31 == 0;
 }
 
 std::optional<std::pair<float, float>> range_of(const Array& array) {

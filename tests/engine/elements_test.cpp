@@ -21,6 +21,25 @@ TEST(Elements, RangeIsFromTheLeastToTheGreatest) {
   EXPECT_EQ(range({-infinity, 1, infinity}), std::pair(-infinity, infinity));
 }
 
+TEST(Elements, AreFiniteUnlessOneIsNot) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto finite = [](const std::vector<float>& values) {
+    return has_finite_elements(Array::of<float>({static_cast<std::int64_t>(values.size())}, values));
+  };
+  const std::vector<float> good{
+      0, -0.0F, 1e-45F, std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), -3, 7};
+  EXPECT_TRUE(finite({}));
+  EXPECT_TRUE(finite(good));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN(),
+                            -std::numeric_limits<float>::signaling_NaN()}) {
+      std::vector<float> values = good;
+      values[i] = bad;
+      EXPECT_FALSE(finite(values)) << i;
+    }
+  }
+}
+
 TEST(Elements, NothingHasARangeWithoutNumbers) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_FALSE(range({}));
