@@ -131,13 +131,15 @@ class NoticesOfDecisions final : public Progress {
   std::string all;
 };
 
-std::string put_tokenizer(const std::string& name) {
+std::string put_tokenizer(const std::string& name, const std::string& unknown_is_special = "true") {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / name;
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "tokenizer.json") << R"({"version":"1.0","added_tokens":[
+  std::ofstream(folder / "tokenizer.json")
+      << R"({"version":"1.0","added_tokens":[
     {"id":0,"content":"[PAD]","special":true,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false},
     {"id":7,"content":"[MASK]","special":true,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false},
-    {"id":6,"content":"[UNK]","special":true,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false}],
+    {"id":6,"content":"[UNK]","special":)"
+      << unknown_is_special << R"(,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false}],
     "pre_tokenizer":{"type":"Whitespace"},
     "model":{"type":"WordLevel","unk_token":"[UNK]",
              "vocab":{"[PAD]":0,"good":1,"bad":2,"a":3,"is":4,"film":5,"[UNK]":6,"[MASK]":7}}})";
@@ -180,7 +182,8 @@ TEST(TokenDecisionInWords, SaysWhatIsWrong) {
   };
   EXPECT_THAT(said("answers=good film+bad", folder),
               HasSubstr("answer 'good film' is 2 tokens (good, film)"));
-  EXPECT_THAT(said("answers=good+superb", folder), HasSubstr("'superb' is not in the vocabulary"));
+  for (const std::string& in : {folder, put_tokenizer("decision_unknown", "false")})
+    EXPECT_THAT(said("answers=good+superb", in), HasSubstr("'superb' is not in the vocabulary")) << in;
   EXPECT_THAT(said("answers=good", folder), HasSubstr("one answer decides nothing"));
   EXPECT_THAT(said("answers=good+good", folder), HasSubstr("are the same token"));
   EXPECT_THAT(said("position=middle", folder), HasSubstr("position=middle is not last, first"));

@@ -120,20 +120,39 @@ class DecisionReader {
       if (number && *number >= 0) return *number;
     }
     if (const auto id = tokenizer().id(answer)) return *id;
-    const text::Encoding encoding = tokenizer().encode(answer, {.special = false});
-    std::vector<std::string> tokens;
-    for (std::size_t i = 0; i < encoding.size(); ++i)
-      if (encoding.attention[i] != 0) tokens.push_back(encoding.tokens[i]);
-    if (tokens.size() != 1)
+    const std::vector<std::int64_t> ids = ids_of(answer);
+    if (ids.size() != 1) {
+      std::vector<std::string> tokens;
+      for (const std::int64_t id : ids) tokens.push_back(tokenizer().token(id).value_or("?"));
       fail(Fault::usage,
            "decision '{}': answer '{}' is {} tokens ({}); an answer is one token of {}, and texts before "
            "which "
            "a space stands are others, as in answers=\" Yes+ No\"",
            text_, answer, tokens.size(), fmt::join(tokens, ", "), tokenizer().name());
-    if (tokenizer().is_special(encoding.ids[0]))
+    }
+    if (tokenizer().is_special(ids[0]) || stands_for_unknown(ids))
       fail(Fault::usage, "decision '{}': answer '{}' is not in the vocabulary of {}", text_, answer,
            tokenizer().name());
-    return encoding.ids[0];
+    return ids[0];
+  }
+
+  // Not every tokenizer marks as special what stands for all that is not in its vocabulary, such as this
+  // letter.
+  bool stands_for_unknown(const std::vector<std::int64_t>& ids) {
+    try {
+      return ids == ids_of("ꙮ");
+    } catch (const Error&) {
+      return false;  // there is no such token
+    }
+  }
+
+  // Its tokens, without what fills up.
+  std::vector<std::int64_t> ids_of(const std::string& text) {
+    std::vector<std::int64_t> ids;
+    const text::Encoding encoding = tokenizer().encode(text, {.special = false});
+    for (std::size_t i = 0; i < encoding.size(); ++i)
+      if (encoding.attention[i] != 0) ids.push_back(encoding.ids[i]);
+    return ids;
   }
 
   void require_distinct(const std::vector<std::int64_t>& answers) const {
