@@ -11,6 +11,7 @@
 #include <assay/error.h>
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
+#include "assay/array/transposed.h"
 #include "assay/support/thread_pool.h"
 
 namespace assay::array {
@@ -60,6 +61,8 @@ void copy_plane(T* to, const T* from, const CopyAxis& rows, const CopyAxis& row)
     for (std::int64_t r = 0; r < rows.size; ++r) copy_row(to + r * rows.to, from + r * rows.from, row);
     return;
   }
+  if (row.to == 1 && rows.from == 1)
+    return write_transposed(row.size, rows.size, row.from, from, rows.to, to);
   const std::int64_t high = std::max(edge, 512 / row.size);
   for (std::int64_t top = 0; top < rows.size; top += high) {
     const std::int64_t bottom = std::min(rows.size, top + high);

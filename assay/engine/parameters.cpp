@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "assay/array/transposed.h"
 #include "assay/engine/padding.h"
-#include "assay/engine/transposed.h"
 #include "assay/support/thread_pool.h"
 
 namespace assay::inline engine {
@@ -156,7 +156,7 @@ std::vector<float> dense_weights(const Graph& graph, const Node& node) {
     if (units_first)
       std::copy_n(values + first * inputs, count * inputs, to);
     else
-      write_transposed(inputs, count, units, values + first, inputs, to);
+      array::write_transposed(inputs, count, units, values + first, inputs, to);
   };
   const std::size_t grain =
       (std::size_t{1} << 16) / static_cast<std::size_t>(std::max<std::int64_t>(inputs, 1)) + 1;

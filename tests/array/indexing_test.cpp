@@ -70,6 +70,26 @@ void expect_slopes(const std::function<Array(const Arrays&)>& call, const Arrays
   }
 }
 
+// Squares of 16 and what is left of them, alone and as parts of more axes, for elements of every size.
+TEST(Indexing, CopiesOfTransposedArraysHaveEveryElement) {
+  for (const DType type : {DType::float64, DType::float32, DType::float16, DType::int8}) {
+    for (const Shape& shape : {Shape{1, 40}, Shape{17, 33}, Shape{16, 16}, Shape{3, 100}, Shape{70, 2},
+                               Shape{3, 20, 37}, Shape{2, 37, 1, 18}}) {
+      Array counted = counted_array(shape);
+      counted = (counted - 100 * (counted / 100).floor()).to(type);
+      const auto last = std::ssize(shape) - 1;
+      const Array copy = counted.transpose(last - 1, last).contiguous().to(DType::float64);
+      const std::vector<double> before = elements_of(counted), after = elements_of(copy);
+      const std::int64_t rows = shape[last - 1], columns = shape[last];
+      for (std::int64_t i = 0; i < counted.count(); ++i) {
+        const std::int64_t matrix = i / (rows * columns), place = i % (rows * columns);
+        ASSERT_EQ(after[matrix * rows * columns + place % columns * rows + place / columns], before[i])
+            << to_string(shape) << " " << to_string(type) << " " << i;
+      }
+    }
+  }
+}
+
 TEST(IndexSelect, TakesSlicesOfAnyAxis) {
   const Array a = counted_array({2, 3, 2});
   expect_elements(index_select(a, 1, positions_array({2}, {2, 0})), {2, 2, 2}, {4, 5, 0, 1, 10, 11, 6, 7});

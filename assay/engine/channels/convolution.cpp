@@ -1,9 +1,9 @@
 // Convolutions, and transposed ones.
 
+#include "assay/array/transposed.h"
 #include "assay/engine/channels/linear.h"
 #include "assay/engine/channels/winograd.h"
 #include "assay/engine/padding.h"
-#include "assay/engine/transposed.h"
 
 namespace assay::channels {
 namespace {
@@ -40,7 +40,7 @@ std::vector<float> by_taps(const float* weights, std::int64_t units, std::int64_
   std::vector<float> transposed(units * channels * taps);
   for (std::int64_t u = 0; u < units; ++u) {
     const std::int64_t unit = u * channels * taps;
-    write_transposed(channels, taps, taps, weights + unit, channels, transposed.data() + unit);
+    array::write_transposed(channels, taps, taps, weights + unit, channels, transposed.data() + unit);
   }
   return transposed;
 }
@@ -49,7 +49,7 @@ void compile_depthwise(Compiler& compiler, const Value& operand, const Value& re
   const auto taps = std::ssize(windows.taps);
   const std::int64_t channels = result.shape[0];
   std::vector<float> weights(parts.weights.size());
-  write_transposed(channels, taps, taps, parts.weights.data(), channels, weights.data());
+  array::write_transposed(channels, taps, taps, parts.weights.data(), channels, weights.data());
   compiler.add(std::make_unique<Depthwise>(
       operand, result, WindowMap{std::move(windows.rows), std::move(windows.taps), channels},
       std::move(weights), parts.bias, parts.finish));

@@ -13,8 +13,8 @@
 
 #include <algorithm>
 
+#include "assay/array/transposed.h"
 #include "assay/engine/channels/partial_vectors.h"
-#include "assay/engine/transposed.h"
 #include "assay/support/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -217,7 +217,7 @@ FloatBlock packed(std::int64_t units, std::int64_t count, const LaidWeights& wei
     std::copy_n(bias + unit, live, panel);
     const float* const from = weights.at + unit * weights.unit_step;
     if (weights.input_step == 1) {
-      write_transposed(live, count, weights.unit_step, from, width, panel + width);
+      array::write_transposed(live, count, weights.unit_step, from, width, panel + width);
       return;
     }
     for (std::int64_t k = 0; k < count; ++k)

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "assay/array/transposed.h"
 #include "assay/engine/channels/kernels.h"
 #include "assay/engine/channels/program.h"
-#include "assay/engine/transposed.h"
 
 namespace assay::channels {
 namespace {
@@ -173,7 +173,7 @@ void arrange(const Value& from, const float* source, const Value& to, float* tar
   }
   if (axes.to[last] == 1 && along < last) {
     return each_place(axes, along, last, source, target, 0, [&](const float* x, float* y) {
-      write_transposed(axes.sizes[last], axes.sizes[along], axes.from[last], x, axes.to[along], y);
+      array::write_transposed(axes.sizes[last], axes.sizes[along], axes.from[last], x, axes.to[along], y);
     });
   }
   each_place(axes, last, last, source, target, 0, [&](const float* x, float* y) {
