@@ -92,7 +92,7 @@ def test_what_parts_cannot_take_is_refused(tmp_path):
         (lambda: distributed.run("cover", folder=tmp_path, shards=0), "shards: 0 is less than 1"),
         (lambda: run_cover(tmp_path, on="nowhere"), "give a number of processes"),
         (lambda: run_cover(tmp_path, on=0), "on: 0 processes"),
-        (lambda: distributed.run("cover", object(), folder=tmp_path, shards=1), "model: workers cannot read a object"),
+        (lambda: distributed.run("cover", object(), folder=tmp_path, shards=1), "model: workers cannot read an object"),
         (lambda: distributed.combine(tmp_path / "empty"), "there is no study here"),
     ]:
         with pytest.raises(assay.UsageError, match=words):

@@ -300,22 +300,22 @@ def test_channels_are_no_positions(tmp_path):
     assert assay.patch(net, clean, corrupted, layer="conv").table("patches").rows[0]["share"] == pytest.approx(1, abs=1e-4)
 
 
-def test_heads_among_records_are_neither_positions_nor_asked_for(tmp_path):
-    """As exporters of nn.MultiheadAttention have them: [records * heads, positions, size]."""
+def attention(tmp_path, merged):
+    """Of two heads, as exporters of nn.MultiheadAttention have them, [records * heads, positions, size], or apart."""
     nodes, parts = [], {"apart": [0, 5, 2, 3], "merged": [-1, 5, 3], "again": [-1, 2, 5, 3], "one": [0, 5, 6]}
     for part in "qkv":
         nodes += [
             ("MatMul", ["x", f"w{part}"], part, {}),
             ("Reshape", [part, "apart"], f"{part}1", {}),
             ("Transpose", [f"{part}1"], f"{part}2", {"perm": [0, 2, 1, 3]}),
-            ("Reshape", [f"{part}2", "merged"], f"{part}3", {}),
+            ("Reshape", [f"{part}2", "merged"], f"{part}3", {}) if merged else ("Identity", [f"{part}2"], f"{part}3", {}),
         ]
     nodes += [
-        ("Transpose", ["k3"], "keys", {"perm": [0, 2, 1]}),
+        ("Transpose", ["k3"], "keys", {"perm": [0, 2, 1] if merged else [0, 1, 3, 2]}),
         ("MatMul", ["q3", "keys"], "scores", {}),
         ("Softmax", ["scores"], "attention", {"axis": -1}),
         ("MatMul", ["attention", "v3"], "mixed", {}),
-        ("Reshape", ["mixed", "again"], "m1", {}),
+        ("Reshape", ["mixed", "again"], "m1", {}) if merged else ("Identity", ["mixed"], "m1", {}),
         ("Transpose", ["m1"], "m2", {"perm": [0, 2, 1, 3]}),
         ("Reshape", ["m2", "one"], "m3", {}),
         ("Add", ["m3", "x"], "stream", {}),
@@ -323,11 +323,21 @@ def test_heads_among_records_are_neither_positions_nor_asked_for(tmp_path):
         ("Gemm", ["flat", "w"], "y", {}),
     ]
     weights = {f"w{part}": random(seed, 6, 6) for seed, part in enumerate("qkv")} | {"w": random(5, 30, 4)}
-    net = network(tmp_path / "net.onnx", nodes, weights | {name: np.array(shape) for name, shape in parts.items()}, [5, 6])
+    return network(tmp_path / f"{merged}.onnx", nodes, weights | {name: np.array(shape) for name, shape in parts.items()}, [5, 6])
+
+
+def test_heads_among_records_are_patched_as_heads_apart(tmp_path):
+    nets = [attention(tmp_path, merged) for merged in (True, False)]
     clean, corrupted = random(6, 20, 5, 6), random(7, 20, 5, 6)
-    assert {row["layer"] for row in assay.patch(net, clean, corrupted).table("patches").rows} == {"stream"}
-    with pytest.raises(assay.UsageError, match="has no attention"):
-        assay.patch(net, clean, corrupted, heads=True)
+    for asked in ({}, {"heads": True}, {"layer": "mixed"}):
+        merged, apart = ([(row["layer"], row["head"], row["share"]) for row in assay.patch(net, clean, corrupted, **asked).table("patches").rows] for net in nets)
+        assert [row[:2] for row in merged] == [row[:2] for row in apart] and len(merged) > 0
+        assert [row[2] for row in merged] == pytest.approx([row[2] for row in apart], abs=1e-5)
+
+
+def test_heads_among_records_are_no_positions(tmp_path):
+    net = attention(tmp_path, merged=True)
+    clean, corrupted = random(6, 20, 5, 6), random(7, 20, 5, 6)
     with pytest.raises(assay.UsageError, match="no layer that is patched has positions"):
         assay.patch(net, clean, corrupted, layer="mixed", positions=True)
     assert len(assay.patch(net, clean, corrupted, layer=["mixed", "stream"], positions=True).table("patches").rows) == 1 + 5
