@@ -180,13 +180,12 @@ class Joined final : public View {
       return list.empty() ? std::string("one without a name") : list;
     };
     if (text(part) == text(*this)) return;
+    const DatasetFacts& more = facts().others.empty() ? part.facts() : facts();
     std::string remedy;
-    if (!facts().others.empty()) {
-      remedy = "; give the second the same inputs: a table with words=NETWORK, arrays with inputs=" +
-               facts().input_name;
-      for (const InputFacts& other : facts().others) remedy += "+" + other.name;
-    } else if (!part.facts().others.empty()) {
-      remedy = "; give the one with several inputs first to see how the other one is given the same";
+    if (!more.others.empty()) {
+      remedy = fmt::format("; give the {} the same inputs: a table with words=NETWORK, arrays with inputs={}",
+                           facts().others.empty() ? "first" : "second", more.input_name);
+      for (const InputFacts& other : more.others) remedy += "+" + other.name;
     }
     fail(Fault::mismatch, "{} and {} cannot be joined: their inputs are {} and {}{}", below().describe(),
          part.describe(), text(*this), text(part), remedy);

@@ -202,9 +202,8 @@ class IntegratedGradients final : public Attribution {
     const std::vector<ValueId> rows = rows_of_tokens(graph, tokens_input(graph));
     if (rows.empty())
       fail(Fault::unsupported,
-           "integrated gradients need an input of real numbers, or one of tokens (input_ids, or the only one "
-           "of "
-           "whole numbers) that is looked up in a table; use 'gradient-x-input' or 'epsilon'");
+           "integrated gradients need an input of real numbers, or one of tokens (input_ids, or the only "
+           "one of whole numbers) that is looked up in a table; use 'gradient-x-input' or 'epsilon'");
     if (options_.baseline)
       fail(Fault::usage,
            "a baseline is a record of real numbers, and tokens begin at rows of zeros; leave it out");

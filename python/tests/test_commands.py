@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -213,6 +214,7 @@ def test_every_flag_is_a_keyword_with_a_line_of_help(command):
 def test_files_that_nobody_named_are_taken_into_the_result(inside):
     trained = assay.train("train.npz", model="net.onnx", initialiser="keep", epochs=1)
     assert trained.model.layers()
+    assert " out.onnx" in trained.headline and str(tempfile.gettempdir()) not in trained.headline
     pruned = assay.prune("net.onnx", "test.npz", units="layer=conv2,units=1+2")
     assert pruned.model.parameters < assay.load("net.onnx").parameters
     attacked = assay.attack("net.onnx", RANGED, attack=["fgsm[eps=0.2]", "noise"])

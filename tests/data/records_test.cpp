@@ -127,8 +127,12 @@ TEST(Records, HaveSeveralInputs) {
   // Views keep all inputs.
   const DatasetPtr front = selected(arrays, {0, 1, 2}), back = selected(arrays, {3, 4, 5, 6});
   expect_same_records(*selected(arrays, {0, 1, 2, 3, 4, 5, 6}), *joined({front, back}));
-  expect_error(Fault::mismatch, {"cannot be joined", "inputs=picture+mask"}, [&] {
-    joined({arrays, from_arrays(pictures(), classes())});
+  const DatasetPtr plain = from_arrays(pictures(), classes());
+  expect_error(Fault::mismatch, {"cannot be joined", "give the second the same", "inputs=picture+mask"}, [&] {
+    joined({arrays, plain});
+  });
+  expect_error(Fault::mismatch, {"cannot be joined", "give the first the same", "inputs=picture+mask"}, [&] {
+    joined({plain, arrays});
   });
 }
 

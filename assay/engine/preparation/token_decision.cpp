@@ -126,8 +126,7 @@ class DecisionReader {
       for (const std::int64_t id : ids) tokens.push_back(tokenizer().token(id).value_or("?"));
       fail(Fault::usage,
            "decision '{}': answer '{}' is {} tokens ({}); an answer is one token of {}, and texts before "
-           "which "
-           "a space stands are others, as in answers=\" Yes+ No\"",
+           "which a space stands are others, as in answers=\" Yes+ No\"",
            text_, answer, tokens.size(), fmt::join(tokens, ", "), tokenizer().name());
     }
     if (tokenizer().is_special(ids[0]) || stands_for_unknown(ids))
