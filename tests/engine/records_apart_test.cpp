@@ -23,10 +23,21 @@ ValueId axes_of(Net& net, const Ints& axes) {
   return net.builder.constant(net.builder.unused_name("axes"), integers(axes));
 }
 
+// As many rows as there are records, of so many numbers that are the same for all.
+ValueId row_for_each(Net& net, ValueId z, std::int64_t numbers) {
+  const ValueId count = node(net, "Shape", {z}, {{"start", std::int64_t{0}}, {"end", std::int64_t{1}}});
+  const ValueId size = node(net, "Concat", {count, axes_of(net, {numbers})}, along(0));
+  const ValueId row = net.builder.constant(net.builder.unused_name("row"), array::ones({1, 1}));
+  return node(net, "Expand", {row, size});
+}
+
 // A function of [records, 4] that looks at one record, each by the name of what it tries.
 std::map<std::string, Ending> within_records() {
   std::map<std::string, Ending> all = keeping_order();
   all["Concat"] = [](Net& net, ValueId z) { return node(net, "Concat", {z, z}, along(1)); };
+  all["Concat with nothing"] = [](Net& net, ValueId z) {
+    return node(net, "Concat", {row_for_each(net, z, 0), z}, along(1));
+  };
   all["Gather"] = [](Net& net, ValueId z) {
     return node(net, "Gather", {z, axes_of(net, {2, 0})}, along(-1));
   };
@@ -155,6 +166,16 @@ TEST(RecordsApart, LeavesToBeComparedWhatOperatorsDoNotTell) {
   EXPECT_EQ(values_that_may_mix(Session(graph, {.threads = 1})), std::vector{picked});
 }
 
+// Not what they are joined to, as the class token of a picture.
+TEST(RecordsApart, LeavesRowsToBeComparedThatAreJoinedToRecords) {
+  ValueId rows = no_value;
+  const Graph graph = network_with(4, [&](Net& net, ValueId z) {
+    rows = row_for_each(net, z, 2);
+    return node(net, "Softmax", {node(net, "Concat", {rows, z}, along(1))});
+  });
+  EXPECT_EQ(values_that_may_mix(Session(graph, {.threads = 1})), std::vector{rows});
+}
+
 TEST(RecordsApart, OfNetworksOfPictures) {
   EXPECT_TRUE(stay_apart(Session(lenet_like(), {.threads = 1})));
   EXPECT_TRUE(stay_apart(Session(resnet_like(), {.threads = 1})));
@@ -166,6 +187,12 @@ TEST(RecordsApart, AreNotSeenWhereAParameterHasOneNumberForEachRecord) {
   const ValueId x = net.input({3, 4});
   const ValueId each = net.builder.constant("each", Array::of<float>({3, 1}, std::vector<float>{1, 2, 3}));
   EXPECT_FALSE(stay_apart(Session(net.build(node(net, "Mul", {x, each})), {.threads = 1})));
+  Net joined("joined");
+  const ValueId z = joined.input({3, 4});
+  const ValueId beside =
+      joined.builder.constant("each", Array::of<float>({3, 1}, std::vector<float>{1, 2, 3}));
+  const Graph both = joined.build(node(joined, "Concat", {z, beside}, along(1)));
+  EXPECT_FALSE(stay_apart(Session(both, {.threads = 1})));
   Net computed("computed");
   const ValueId y = computed.input({3, 4});
   const ValueId numbers =

@@ -199,6 +199,18 @@ class Proof {
                         [&](ValueId id) { return of_records(id); });
   }
 
+  // Numbers of the same record, with nothing, or with what is the same for all.
+  bool joins_within_records(const Node& node) {
+    return leaves_records(node, "axis", 0) &&
+           std::ranges::any_of(node.inputs, [&](ValueId id) { return of_records(id); }) &&
+           std::ranges::all_of(node.inputs,
+                               [&](ValueId id) { return of_records(id) || is_empty(id) || is_compared(id); });
+  }
+  bool is_empty(ValueId id) const {
+    const Shape& of = shape(id);
+    return std::ranges::find(of, 0) != of.end();
+  }
+
   bool moves_within_records(const Node& node) {
     const std::string& op = node.op;
     if (op == "Resize") return resizes_within_records(node);
@@ -206,9 +218,7 @@ class Proof {
     if (op == "Expand") return expands_within_records(node);
     if ((op == "Gather" && looks_up(node)) || picks_within_records(node)) return true;
     const int axes = rank(node.inputs[0]);
-    if (op == "Concat")
-      return leaves_records(node, "axis", 0) &&
-             std::ranges::all_of(node.inputs, [&](ValueId id) { return of_records(id); });
+    if (op == "Concat") return joins_within_records(node);
     if (!has_data_in_front(node)) return false;
     if (op == "Flatten") return node.integer("axis", 1) == 1;
     if (op == "Transpose") return node.integers("perm", {-1}).front() == 0;

@@ -23,6 +23,7 @@ class Maker {
       const Node& old = graph_.node(n);
       if (folded(old)) continue;
       Node node = old;
+      leave_out_empty_parts(node);
       for (ValueId& id : node.inputs) {
         if (id != no_value && !graph_.is_constant(id) && is_known(id)) id = constant_for(id);
       }
@@ -45,6 +46,25 @@ class Maker {
     const auto [entry, fresh] = made_.try_emplace(id, no_value);
     if (fresh) entry->second = builder_.constant({}, known_[index_of(id)]);
     return entry->second;
+  }
+
+  // What is joined to nothing stays as it is: the keys of tokens, where there are no earlier ones.
+  void leave_out_empty_parts(Node& node) const {
+    if (node.op != "Concat") return;
+    const auto rest = std::ranges::remove_if(node.inputs, [&](ValueId id) { return is_empty(id); });
+    if (rest.begin() == node.inputs.begin()) return;
+    node.inputs.erase(rest.begin(), rest.end());
+    if (node.inputs.size() > 1) return;
+    node.op = "Identity";
+    node.attributes.clear();
+  }
+  // True where the value has no element, whatever the records.
+  bool is_empty(ValueId id) const {
+    const ValueInfo& info = infos_[index_of(id)];
+    if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return false;
+    for (int axis = 0; axis < std::ssize(info.shape); ++axis)
+      if (axis != info.varying_axis && info.shape[static_cast<std::size_t>(axis)] == 0) return true;
+    return false;
   }
 
   // The target of a Reshape that keeps the batch in front, where it follows from shapes alone.

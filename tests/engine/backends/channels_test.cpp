@@ -522,8 +522,8 @@ TEST(Planner, NoEngineAloneIsPlannedToBeQuicker) {
   }
 }
 
-// The class token of a vision transformer: a constant, repeated by arithmetic of shapes.
-TEST(Planner, ARepeatedConstantIsPartOfTheSegment) {
+// A constant, repeated by arithmetic of shapes, in front of the tokens: as many rows of it as given.
+Graph with_tokens_before(std::int64_t rows) {
   GraphBuilder build("net");
   const auto numbers = [&](const Ints& all) {
     return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(all.size())}, all));
@@ -531,21 +531,29 @@ TEST(Planner, ARepeatedConstantIsPartOfTheSegment) {
   const ValueId x = build.input("x", DType::float32, {-1, 5, 8});
   const ValueId records =
       build.add("Gather", "records", {build.add("Shape", "sizes", {x}), numbers({0})}, along(0));
-  const ValueId sizes = build.add("Concat", "target", {records, numbers({1, 8})}, along(0));
+  const ValueId sizes = build.add("Concat", "target", {records, numbers({rows, 8})}, along(0));
   const ValueId token = build.constant("", Array::of<float>({1, 1, 8}, std::vector<float>(8, 0.25F)));
   const ValueId tokens =
       build.add("Concat", "tokens", {build.add("Expand", "token", {token, sizes}), x}, along(1));
   build.output(build.add("Softmax", "shares", {tokens}, along(-1)));
-  const Graph graph = build.build();
-  const Session fast(graph, {.engine = "channels"}), reference(graph, {.engine = "reference"});
-  EXPECT_EQ(fast.plan().size(), 1U);
-  for (const std::int64_t count : {1, 7}) {
-    const Array given = array::rand({count, 5, 8});
-    const auto found = [&](const Session& session) {
-      const ValueId output = session.graph().outputs()[0];
-      return session.run({{session.graph().inputs()[0], given}}, std::span(&output, 1)).at(output);
-    };
-    EXPECT_TRUE(array::allclose(found(fast), found(reference), 1e-6, 1e-6));
+  return build.build();
+}
+
+// The class token of a vision transformer is one row; the keys of earlier tokens may be none.
+TEST(Planner, ARepeatedConstantIsPartOfTheSegment) {
+  for (const std::int64_t rows : {1, 0}) {
+    const Graph graph = with_tokens_before(rows);
+    const Session fast(graph, {.engine = "channels"}), reference(graph, {.engine = "reference"});
+    EXPECT_EQ(fast.plan().size(), 1U) << rows;
+    for (const std::int64_t count : {1, 7}) {
+      const Array given = array::rand({count, 5, 8});
+      const auto found = [&](const Session& session) {
+        const ValueId output = session.graph().outputs()[0];
+        return session.run({{session.graph().inputs()[0], given}}, std::span(&output, 1)).at(output);
+      };
+      EXPECT_EQ(found(fast).shape(), (Shape{count, 5 + rows, 8}));
+      EXPECT_TRUE(array::allclose(found(fast), found(reference), 1e-6, 1e-6));
+    }
   }
 }
 
