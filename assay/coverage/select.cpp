@@ -63,7 +63,13 @@ selection::CoveredRows covered_rows(Observations& seen, const Spec& criterion, b
 
 Selection ordered(const std::vector<double>& scores) {
   selection::ScoreOrder order = selection::order_by_score(scores);
-  return {.records = std::move(order.order), .cover = {}, .undefined = order.undefined, .apfd = {}};
+  std::vector<double> in_order;
+  for (const std::size_t r : order.order) in_order.push_back(scores[r]);
+  return {.records = std::move(order.order),
+          .scores = std::move(in_order),
+          .cover = {},
+          .undefined = order.undefined,
+          .apfd = {}};
 }
 
 Selection choose(const CoverageState& state, Observations& seen, const Dataset& test,
@@ -167,7 +173,9 @@ Selection select_records(const Session& session, std::shared_ptr<const Profile> 
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress) {
   check_choice(options, options.beyond != nullptr);
   const auto cut = [&](Selection selection) {
-    if (options.size > 0 && selection.records.size() > options.size) selection.records.resize(options.size);
+    if (options.size == 0 || selection.records.size() <= options.size) return selection;
+    selection.records.resize(options.size);
+    if (!selection.scores.empty()) selection.scores.resize(options.size);
     return selection;
   };
   if (options.task && selection::doubts().contains(options.by)) {

@@ -50,6 +50,7 @@ std::optional<Spec> criterion_of(const SelectOptions& options);
 
 struct Selection {
   std::vector<std::size_t> records;       // chosen, in their order
+  std::vector<double> scores = {};        // of these, where they are chosen by doubt or surprise
   std::optional<selection::Cover> cover;  // of minimise and budget
   std::size_t undefined = 0;              // so many of the first have no score
   std::uint64_t known = 0;                // items that records cover and `beyond` covers

@@ -163,10 +163,14 @@ def test_pictures_are_chosen_by_the_mean_doubt_of_their_pixels(onnx, by):
         "margin": 1 - (p[:, -1] - p[:, -2]),
         "max-softmax": 1 - p[:, -1],
     }[by]
-    ids = [int(i) for i in assay.select(twins.pixels(), (rows, labels), by=by).ids]
-    assert ids == list(np.argsort(-doubt, kind="stable"))
-    ids = [int(i) for i in assay.select(twins.pictures(), (x, y), by=by).ids]
-    assert ids == list(np.argsort(-doubt.reshape(RECORDS, -1).mean(1), kind="stable"))
+    of_pictures = doubt.reshape(RECORDS, -1).mean(1)
+    for net, records, wanted in [(twins.pixels(), (rows, labels), doubt), (twins.pictures(), (x, y), of_pictures)]:
+        chosen = assay.select(net, records, by=by)
+        order = np.argsort(-wanted, kind="stable")
+        assert [int(i) for i in chosen.ids] == list(order)
+        shown = chosen.table("chosen")
+        assert [row["score"] for row in shown] == pytest.approx(wanted[order][: len(shown)], abs=1e-5)
+        assert any(definition["term"] == by for definition in chosen.document["definitions"])
 
 
 @pytest.mark.parametrize("criterion", ["kmnc[sections=10]", "tknc[k=1]", "idc[m=2]"])

@@ -11,12 +11,29 @@
 namespace assay::results {
 namespace {
 
-report::Table chosen_table(const std::vector<std::size_t>& chosen, const Dataset& test) {
+report::Table chosen_table(const coverage::Selection& chosen, const std::string& by, const Dataset& test) {
   constexpr std::size_t most = 10;
-  const std::size_t shown = std::min(most, chosen.size());
+  const std::size_t all = chosen.records.size(), shown = std::min(most, all);
   return table_of(
-      "chosen", title_of_first("Chosen records", shown, chosen.size()), positions(shown),
-      {{"place", [](auto i) { return i + 1; }}, {"record", [&](auto i) { return test.id(chosen[i]); }}});
+      "chosen", title_of_first("Chosen records", shown, all), positions(shown),
+      {{"place", [](auto i) { return i + 1; }},
+       {"record", [&](auto i) { return test.id(chosen.records[i]); }},
+       {when(!chosen.scores.empty()), "score", by, 4, [&](auto i) { return if_finite(chosen.scores[i]); }}});
+}
+
+// What the choice is by.
+report::Definition definition_of(const coverage::SelectOptions& options) {
+  if (const auto criterion = coverage::criterion_of(options)) {
+    const coverage::CriterionInfo& info = coverage::criteria().find(criterion->name);
+    return {info.name, info.definition, info.paper};
+  }
+  if (!selection::doubts().contains(options.by))
+    return {options.by, "all orders are equally likely; the seed decides", "docs/algorithms/selection.md"};
+  const selection::Doubt& doubt = selection::doubts().find(options.by);
+  return {doubt.name,
+          doubt.formula + ", with the probabilities p of classes" +
+              (options.task ? "; of a record the mean over its items" : ""),
+          doubt.source};
 }
 
 void add_cover(report::Document& document, const selection::Cover& cover, bool minimised) {
@@ -85,7 +102,8 @@ report::Document document_of(const coverage::Selection& selection, const coverag
             : fmt::format(", which keep all coverage; at least {} are needed", selection.cover->lower_bound);
   document.facts = {count_fact("records", "records", test.size()),
                     count_fact("chosen", "chosen", selection.records.size())};
-  document.tables = {chosen_table(selection.records, test)};
+  document.tables = {chosen_table(selection, options.by, test)};
+  document.definitions.push_back(definition_of(options));
   if (selection.undefined > 0)
     document.notices.push_back(so_many(selection.undefined, "record has no score and comes first",
                                        "records have no score and come first"));
