@@ -1186,6 +1186,28 @@ def test_captions_say_how_many_items_of_a_class_appear(onnx, tmp_path):
     assert all(int(one.group(2)) > int(one.group(1)) for one in found if one)
 
 
+def test_what_does_not_count_cannot_appear(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, _ = segmentation(weights)
+    decided = scores_of(weights, x).argmax(1).reshape(len(x), -1)
+    options = {"attack": "pgd[eps=1,steps=20]", "appear": "2", "task": "pixels"}
+
+    def successes(counted, name):
+        y = np.where(counted, decided, 255).reshape(len(x), *x.shape[2:])
+        data = assay.data(x, y, range=(float(x.min()), float(x.max())))
+        result = assay.attack(pixels, data, **options, out=str(tmp_path / name))
+        return result, result.arrays["pgd"]["x"]
+
+    result, _ = successes(decided == 2, "none")
+    assert any("in no record an item of '2' can appear" in notice for notice in result.document["notices"])
+    half = np.arange(decided.shape[1]) % 2 == 0
+    result, attacked = successes(np.broadcast_to(half, decided.shape), "half")
+    after = scores_of(weights, attacked).argmax(1).reshape(len(attacked), -1)
+    aimed = (decided != 2) & half
+    appeared = ((after == 2) & aimed[aimed.any(1)]).any(1).sum()
+    assert result.table("attacks")["successes"][0] == appeared > 0
+
+
 def test_labels_of_embeddings_are_no_mutants_and_networks_do_not_vote_on_items(onnx, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(24, 4)).astype(np.float32)
