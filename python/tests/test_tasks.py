@@ -313,15 +313,17 @@ def test_mutants_are_scored_by_class_of_items(onnx, tmp_path):
     flat, labels = np.moveaxis(x, 1, -1).reshape(-1, 3), y.ravel()
     options = {"operator": ["gf[sigma=0.3]", "ns", "neb"], "count": 4, "quality": 1, "seed": 3}
     mutants = [f"{row['operator']}@{row['layer']}#{row['seed']}" for row in assay.mutate(rows, (flat, labels), **options).table("mutants")]
-    found = {}
+    found, killed = {}, {}
     for name, net, data in [("items", pixels, (x, y)), ("records", rows, (flat, labels))]:
         state = tmp_path / name
         result = assay.mutate(net, data, mutant=mutants, quality=1, state=str(state))
         found[name] = {row["class"]: (row["killed"], row["score"]) for row in result.table("mutation_classes") if row["records"]}
+        killed[name] = {row["mutant"]: row["killed_classes"] for row in result.table("mutants")}
         again = assay.mutate(net, data, mutant=mutants, quality=1, state=str(state))
         assert list(again.table("mutation_classes")) == list(result.table("mutation_classes"))
         assert again.facts["ran"] == 0
     assert found["items"] == found["records"] and len(found["items"]) == 3  # the network decides none of class 0
+    assert killed["items"] == killed["records"] and max(killed["items"].values()) > 1
 
 
 @pytest.mark.parametrize("margin", [None, 0.25])
