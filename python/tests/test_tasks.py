@@ -1188,6 +1188,17 @@ def test_captions_say_how_many_items_of_a_class_appear(onnx, tmp_path):
     assert all(int(one.group(2)) > int(one.group(1)) for one in found if one)
 
 
+def test_turned_masks_are_refused(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    turned = y.swapaxes(1, 2)
+    np.savez(tmp_path / "turned.npz", x=x, y=turned)
+    for ask in (lambda: assay.data(x, turned), lambda: assay.evaluate(pixels, str(tmp_path / "turned.npz"), task="pixels")):
+        with pytest.raises(assay.errors.DataError, match="labels of 5 x 4 are turned, as records are 4 high and 5 wide"):
+            ask()
+    assert assay.evaluate(pixels, assay.data(x, turned.reshape(len(x), -1))).facts["items"] == y.size
+
+
 def test_what_does_not_count_cannot_appear(onnx, tmp_path):
     pixels, _, weights = positions_network(onnx)
     x, _ = segmentation(weights)
