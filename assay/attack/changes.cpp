@@ -96,15 +96,9 @@ class ItemsChanged final : public OutputChange {
 
 class ItemsAppear final : public OutputChange {
  public:
-  ItemsAppear(std::shared_ptr<const task::Task> task, const Array& outputs, std::int64_t of_class,
+  ItemsAppear(std::shared_ptr<const task::Task> task, std::vector<task::Items> before, std::int64_t of_class,
               double share)
-      : task_(std::move(task)), class_(of_class), share_(share) {
-    const std::vector<float> all = floats_of(outputs);
-    const std::size_t records = outputs.size(0);
-    for (std::size_t r = 0; r < records; ++r)
-      before_.push_back(
-          task_->decide(std::span(all).subspan(r * (all.size() / records), all.size() / records)));
-  }
+      : task_(std::move(task)), class_(of_class), share_(share), before_(std::move(before)) {}
 
   float beyond(std::size_t place, std::span<const float> outputs) const override {
     const std::vector<task::Lead> leads = nearest(place, outputs);
@@ -163,9 +157,10 @@ std::shared_ptr<const OutputChange> items_changed(std::shared_ptr<const task::Ta
   return std::make_shared<ItemsChanged>(std::move(task), std::move(items), share);
 }
 
-std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Task> task, const Array& outputs,
-                                                 std::int64_t of_class, double share) {
-  return std::make_shared<ItemsAppear>(std::move(task), outputs, of_class, share);
+std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Task> task,
+                                                 std::vector<task::Items> before, std::int64_t of_class,
+                                                 double share) {
+  return std::make_shared<ItemsAppear>(std::move(task), std::move(before), of_class, share);
 }
 
 std::string goal_in_words(const AttackOptions& options, const task::Task& task) {

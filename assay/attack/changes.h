@@ -22,10 +22,12 @@ std::shared_ptr<const OutputChange> moved_away(const Array& outputs, const Array
 std::shared_ptr<const OutputChange> items_changed(std::shared_ptr<const task::Task> task,
                                                   task::RightItems items, double share);
 
-// Of items: more than the share of what was not of a class has become it. `outputs`: of the clean records.
-// Gradients are those of the mean lead of the items that are nearest to it.
-std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Task> task, const Array& outputs,
-                                                 std::int64_t of_class, double share);
+// Of items: more than the share of what was not of a class has become it. `before`: what is decided of each
+// clean record; items of no_class are left out. Gradients are those of the mean lead of the items that are
+// nearest to it.
+std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Task> task,
+                                                 std::vector<task::Items> before, std::int64_t of_class,
+                                                 double share);
 
 // When attacks on items succeed: "an item is decided otherwise", with the class that is hidden or appears.
 std::string goal_in_words(const AttackOptions& options, const task::Task& task);

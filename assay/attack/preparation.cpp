@@ -32,6 +32,28 @@ std::vector<float> bounds(const std::vector<float>& values, const Shape& record)
   return all;
 }
 
+// What is decided of each record; items whose label says that they do not count are of no class.
+std::vector<task::Items> decided_items(const task::Task& task, const Array& outputs, const Batch& batch,
+                                       const Dataset& dataset) {
+  const std::vector<float> scores = floats_of(outputs), labels = floats_of(batch.targets);
+  const std::size_t records = batch.indices.size(), out = scores.size() / records,
+                    wanted = labels.size() / records;
+  std::vector<task::Items> all;
+  for (std::size_t r = 0; r < records; ++r) {
+    const std::span<const float> output = std::span(scores).subspan(r * out, out);
+    task::Items items = task.decide(output);
+    if (items.places.empty()) {
+      const task::Judgement judged = task::judged_record(
+          task, {output, std::span(labels).subspan(r * wanted, wanted)}, dataset, batch.indices[r]);
+      for (std::size_t i = 0; i < items.classes.size(); ++i) {
+        if (judged.wanted[i] == no_class) items.classes[i] = no_class;
+      }
+    }
+    all.push_back(std::move(items));
+  }
+  return all;
+}
+
 // From the first bounds to the second.
 std::vector<float> between(const std::vector<float>& low, std::vector<float> high) {
   for (std::size_t i = 0; i < high.size(); ++i) high[i] -= low[i];
@@ -177,7 +199,8 @@ Array Preparation::in_units(const Batch& batch) const {
 
 std::shared_ptr<const OutputChange> Preparation::change(const Array& outputs, const Batch& batch) const {
   if (options_.task && options_.goal.kind == ItemGoal::Kind::appear)
-    return items_appear(options_.task, outputs, options_.goal.of_class, options_.margin);
+    return items_appear(options_.task, decided_items(*options_.task, outputs, batch, dataset_),
+                        options_.goal.of_class, options_.margin);
   if (options_.task) {
     task::RightItems items = task::right_items(*options_.task, outputs, batch, dataset_);
     if (options_.goal.kind == ItemGoal::Kind::change)

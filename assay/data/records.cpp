@@ -189,6 +189,7 @@ class RowRecords final : public Dataset {
     if (given.shape().empty())
       fail(Fault::usage, "{}: targets of shape []; [records] or [records, targets] is needed", options.name);
     check_count(options.name, "rows of targets", given.shape()[0]);
+    require_upright(facts_.record_shape, given.shape(), options.name);
     targets_ = given.to(DType::float32);
     facts_.target_width = static_cast<std::size_t>(given.count()) / size();
   }
@@ -290,6 +291,16 @@ Rows rows_of(std::string name, const Array& given) {
 }
 
 }  // namespace
+
+void require_upright(const Shape& picture, const Shape& labels, const std::string& owner) {
+  if (picture.size() != 3 || labels.size() != 3 || picture[1] == picture[2]) return;
+  if (labels[1] != picture[2] || labels[2] != picture[1]) return;
+  fail(Fault::data,
+       "{}: labels of {} x {} are turned, as records are {} high and {} wide; swap their last two axes, or "
+       "give "
+       "[records, {}] where the output of the network is turned as well",
+       owner, labels[1], labels[2], picture[1], picture[2], labels[1] * labels[2]);
+}
 
 DType record_dtype(DType given) {
   if (is_real(given)) return DType::float32;

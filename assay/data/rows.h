@@ -27,6 +27,10 @@ DType record_dtype(DType given);
 // Throws Error{data} for a uint64 that is more than an int64 holds. `what` they are stands in the message.
 void require_int64(const Array& elements, const std::string& what);
 
+// Throws Error{data} for labels [n, width, height] of pictures [channels, height, width], whose rows would be
+// taken for others. `owner`: of the labels.
+void require_upright(const Shape& picture, const Shape& labels, const std::string& owner);
+
 // Rows of `row_bytes` bytes each, copied one after the other.
 std::vector<std::byte> gathered(const std::byte* from, std::size_t row_bytes,
                                 std::span<const std::size_t> rows);

@@ -127,6 +127,11 @@ bool has_option(std::string_view criterion, std::string_view key, std::span<cons
   });
 }
 
+std::string with_options(std::string_view criterion, const std::vector<std::string>& options) {
+  const std::string name(base_name(criterion));
+  return options.empty() ? name : fmt::format("{}[{}]", name, joined(options, ","));
+}
+
 // accuracy[weather=fog]: what is not an option of the criterion, but a characteristic of records, is the
 // context.
 Gate with_group(Gate gate, std::span<const Measurement> measurements) {
@@ -140,9 +145,8 @@ Gate with_group(Gate gate, std::span<const Measurement> measurements) {
     (is_group ? group : options).emplace_back(option);
   }
   if (group.empty() || !gate.context.empty()) return gate;
-  const std::string name(base_name(gate.criterion));
   gate.context = joined(group, ",");
-  gate.criterion = options.empty() ? name : fmt::format("{}[{}]", name, joined(options, ","));
+  gate.criterion = with_options(gate.criterion, options);
   return gate;
 }
 
@@ -169,6 +173,31 @@ std::vector<const Measurement*> chosen_by(const Gate& gate, std::span<const Meas
     return !selects_part(gate.class_name, m->class_name) || !selects_context(gate.context, m->context);
   });
   return list;
+}
+
+// Figures of a target are measured under an option of the criterion or, by tasks, under a class; a gate may
+// name either.
+Gate with_target(Gate gate, std::span<const Measurement> measurements) {
+  if (!chosen_by(gate, measurements).empty()) return gate;
+  constexpr std::string_view key = "target=";
+  Gate other = gate;
+  std::vector<std::string> options;
+  for (const std::string_view option : options_of(gate.criterion)) {
+    if (option.starts_with(key) && gate.class_name.empty())
+      other.class_name = unquoted(option.substr(key.size()));
+    else
+      options.emplace_back(option);
+  }
+  if (!gate.class_name.empty()) {
+    options.push_back(std::string(key) + gate.class_name);
+    other.class_name.clear();
+  }
+  other.criterion = with_options(gate.criterion, options);
+  return chosen_by(other, measurements).empty() ? gate : other;
+}
+
+Gate as_measured(Gate gate, std::span<const Measurement> measurements) {
+  return with_target(with_group(std::move(gate), measurements), measurements);
 }
 
 void record(Gate& gate, const Measurement& m) {
@@ -378,7 +407,7 @@ Gate ratchet_of(const Measurement& then, std::span<const Measurement> measuremen
 std::string_view base_name(std::string_view criterion) { return criterion.substr(0, criterion.find('[')); }
 
 Gate evaluate(Gate written, std::span<const Measurement> measurements) {
-  Gate gate = with_group(std::move(written), measurements);
+  Gate gate = as_measured(std::move(written), measurements);
   gate.passed = false;
   const std::vector<Decided> all = worst_first(gate, measurements);
   if (all.empty()) {
@@ -395,7 +424,7 @@ Gate evaluate(Gate written, std::span<const Measurement> measurements) {
 }
 
 std::vector<Gate> evaluate_each(Gate written, std::span<const Measurement> measurements) {
-  Gate gate = with_group(std::move(written), measurements);
+  Gate gate = as_measured(std::move(written), measurements);
   gate.passed = false;
   std::vector<Gate> each;
   for (const Decided& one : worst_first(gate, measurements)) {
@@ -414,7 +443,7 @@ std::string figure_name(const Gate& gate) {
 }
 
 std::string impossible(const Gate& written, std::span<const Measurement> measurements) {
-  const Gate gate = with_group(written, measurements);
+  const Gate gate = as_measured(written, measurements);
   const std::vector<const Measurement*> asked =
       of_layer(gate.layer, of_criterion(gate.criterion, measurements));
   if (asked.empty()) return nothing_selected(gate, measurements);
@@ -430,7 +459,7 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
          About{"the result of a measuring command", "a document that a measuring command wrote with {json}"});
   std::set<const Measurement*> chosen;
   for (const std::string& text : ratchet.only) {
-    const Gate selector = with_group(parse_gate(text + "=0"), then);
+    const Gate selector = as_measured(parse_gate(text + "=0"), then);
     auto found = of_layer(selector.layer, of_criterion(selector.criterion, then));
     std::erase_if(found, [&](const Measurement* m) {
       return (!selector.class_name.empty() && !selects_part(selector.class_name, m->class_name)) ||

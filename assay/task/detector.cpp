@@ -50,6 +50,7 @@ std::vector<std::string> forms_of(const TaskSubject& subject) {
   return {"yolo5"};
 }
 
+// The format that is named or that shapes tell, or "parts=" where options describe the outputs.
 std::string format_of(const SpecOptions& options, const TaskSubject& subject) {
   const std::string& given = options.text("format");
   if (!given.empty()) {
@@ -59,6 +60,7 @@ std::string format_of(const SpecOptions& options, const TaskSubject& subject) {
            did_you_mean(given, formats));
     return given;
   }
+  if (!options.text("parts").empty()) return "parts=";
   const std::vector<std::string> forms = forms_of(subject);
   if (forms.size() == 1) return forms[0];
   std::vector<std::string> outputs;

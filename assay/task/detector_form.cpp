@@ -18,13 +18,18 @@ namespace {
 // Options of a form under the name of networks that have it.
 using Preset = std::map<std::string, std::string>;
 
-const std::map<std::string, Preset>& presets() {
+// Of outputs that options describe.
+const Preset& usual_values() {
   static const Preset usual = {{"layout", "rows"},       {"boxes", "xyxy"},      {"normalised", "no"},
                                {"score", "probability"}, {"background", "none"}, {"labels", "all"},
                                {"first", "0"},           {"nms", "none"},        {"strides", ""},
                                {"anchors", ""},          {"variances", "1+1"}};
+  return usual;
+}
+
+const std::map<std::string, Preset>& presets() {
   const auto with = [](Preset own) {
-    own.insert(usual.begin(), usual.end());
+    own.insert(usual_values().begin(), usual_values().end());
     return own;
   };
   static const std::map<std::string, Preset> all = {
@@ -204,7 +209,8 @@ std::vector<std::string> detector_formats() {
 }
 
 DetectorForm form_of(const SpecOptions& options, const std::string& format) {
-  return FormReader(options, presets().at(format)).form();
+  const auto preset = presets().find(format);
+  return FormReader(options, preset == presets().end() ? usual_values() : preset->second).form();
 }
 
 const std::string& name_of(BoxPart part) { return part_names[static_cast<std::size_t>(part)]; }

@@ -37,6 +37,20 @@ DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
   return relabelled(dataset, std::move(labels));
 }
 
+// Tasks with one decision a record are not made, so that nothing else reads their options.
+void require_options(const Spec& named) {
+  const TaskInfo& info = tasks().find(named.name);
+  if (info.make) return;
+  for (const auto& [option, value] : named.options) {
+    if (named.name == "binary" && option == "threshold")
+      fail(Fault::usage,
+           "task 'binary' has no threshold: class 1 begins at 0.5 of a probability, at 0 of another score; "
+           "name the task labels[threshold={}] and give y as floating-point numbers 0 and 1",
+           value);
+  }
+  const SpecOptions checked("task", named, info.options);
+}
+
 void require_two_classes(const Dataset& dataset) {
   for (std::size_t i = 0; i < dataset.size(); ++i) {
     if (dataset.label(i) > 1)
@@ -106,7 +120,9 @@ TaskSubject subject_of(const Session& session, const Dataset& dataset) {
 }
 
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
-  const std::string name = spec.empty() ? spec : parse_spec("task", spec).name;
+  const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
+  const std::string& name = named.name;
+  if (!name.empty()) require_options(named);
   if (name == "regression" && given_data(dataset)->target_width() == 0)
     fail(Fault::mismatch,
          "task 'regression' needs targets, and {} has none; give them as floating-point numbers",

@@ -52,10 +52,10 @@ std::vector<Lead> Task::appearing(std::span<const float> output, std::int64_t of
   Items wanted{std::vector<std::int64_t>(before.classes.size(), of_class)};
   if (items_are_labels()) {
     for (std::size_t i = 0; i < before.classes.size(); ++i)
-      wanted.classes[i] = static_cast<std::int64_t>(i) == of_class && before.classes[i] != 1 ? 1 : no_class;
+      wanted.classes[i] = static_cast<std::int64_t>(i) == of_class && before.classes[i] == 0 ? 1 : no_class;
   } else {
     for (std::size_t i = 0; i < before.classes.size(); ++i) {
-      if (before.classes[i] == of_class) wanted.classes[i] = no_class;
+      if (before.classes[i] == of_class || before.classes[i] == no_class) wanted.classes[i] = no_class;
     }
   }
   std::vector<Lead> chosen;

@@ -13,7 +13,7 @@ from . import _assay
 from ._data import Data, data as make_data
 from ._export import channels_last, class_names_of, exported, is_network
 from ._forms import Form
-from ._progress import Progress, listener_of
+from ._progress import Progress, listener_of, tell
 from .errors import UsageError, kind_of
 
 __all__ = ["Layer", "Model", "load"]
@@ -43,6 +43,7 @@ class Model:
         self._channels_last: frozenset[tuple[int, ...]] = frozenset()  # records that are given so, and looked at otherwise
         self._folder = ""  # where its config.json and tokenizer.json are
         self._class_names: list[str] = []  # where the network says them
+        self._runs: dict[tuple[int, ...], Any] = {}  # how records of a shape run, where it was asked for
 
     @property
     def name(self) -> str:
@@ -146,7 +147,7 @@ class Model:
         they are not one row of scores for each record, and for regression)."""
         listener = listener_of(progress)
         records = self._fitting(x, listener)
-        found = self._network.predictions(records, self._run, listener)
+        found = self._network.predictions(records, self._run_of(records), listener)
         return found[0], found[1] if len(found) > 1 else None
 
     def __call__(self, x: Any) -> Array:
@@ -161,7 +162,7 @@ class Model:
         None: the tensor as it is, records first. A name is that of a layer, of a value of the graph, or ``"input"``.
         """
         return self._by_layer(
-            layers, progress, lambda n, listener: self._network.activations(self._fitting(x, listener), n, reduction or "", self._run, listener)
+            layers, progress, x, lambda n, records, run, listener: self._network.activations(records, n, reduction or "", run, listener)
         )
 
     def gradients(
@@ -181,8 +182,9 @@ class Model:
         return self._by_layer(
             layers,
             progress,
-            lambda n, listener: self._network.gradients(
-                self._fitting(x, listener), n, _target(target), _switch(outputs), reduction or "", self._run, listener
+            x,
+            lambda n, records, run, listener: self._network.gradients(
+                records, n, _target(target), _switch(outputs), reduction or "", run, listener
             ),
         )
 
@@ -203,17 +205,19 @@ class Model:
         return self._by_layer(
             layers,
             progress,
-            lambda n, listener: self._network.relevance(
-                self._fitting(x, listener), n, method, _target(target), _switch(outputs), reduction or "", self._run, listener
+            x,
+            lambda n, records, run, listener: self._network.relevance(
+                records, n, method, _target(target), _switch(outputs), reduction or "", run, listener
             ),
         )
 
-    @staticmethod
-    def _by_layer(layers: str | Sequence[str], progress: Progress, compute: Any) -> Any:
+    def _by_layer(self, layers: str | Sequence[str], progress: Progress, x: Any, compute: Any) -> Any:
         names = [layers] if isinstance(layers, str) else [str(name) for name in layers]
         if not names:
             raise UsageError("which layers? give a name or several")
-        arrays = compute(names, listener_of(progress))
+        listener = listener_of(progress)
+        records = self._fitting(x, listener)
+        arrays = compute(names, records, self._run_of(records), listener)
         return arrays[0] if isinstance(layers, str) else dict(zip(names, arrays))
 
     def _records(self, x: Any) -> Any:
@@ -224,6 +228,17 @@ class Model:
         records = self._records(x)
         self._network.require_fitting_tokens(self._folder, records, listener)
         return records
+
+    def _run_of(self, records: Any) -> Any:
+        """One record at a time, which is told, where records change each other's results and no ``batch`` was given."""
+        if records.size < 2 or self._run.batch > 0:
+            return self._run
+        shape = tuple(records.shape)
+        if shape not in self._runs:
+            self._runs[shape] = self._network.run_alone(records, self._run)
+            if self._runs[shape].batch > 0:
+                tell("records run one at a time, as they change each other's results; load(..., batch=N) runs N together")
+        return self._runs[shape]
 
     def _takes_levels(self) -> bool:
         """Whether the first input takes numbers of 8 bits, from 0 to 255."""

@@ -285,6 +285,8 @@ def _annotation(flag: Mapping[str, Any]) -> str:
     one = f"Literal[{words}]" if words else {"UINT": "int", "INT": "int", "FLOAT": "float"}.get(kind, "str | PathLike[str]")
     if kind.startswith("SPEC"):
         one = "SpecLike"
+    elif kind == "N|all":
+        one = "int | Literal['all']"
     elif not words and kind in ("N", "SECONDS", "SHARE"):
         one = "float"
     return f"{one} | list[{one}]" if flag["repeats"] or kind.endswith("...") else one

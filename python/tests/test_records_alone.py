@@ -45,7 +45,9 @@ def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
     assert result.figures()["accuracy"] == 1
     assert "records-interact" in [warning["id"] for warning in result.document["warnings"]]
     together = assay.evaluate(net, data, batch=60)
-    assert together.figures()["accuracy"] == pytest.approx((np.asarray(net(x)).argmax(1) == alone).mean())
+    net.save(tmp_path / "net.onnx")
+    outputs = np.asarray(assay.load(tmp_path / "net.onnx", batch=60)(x))
+    assert together.figures()["accuracy"] == pytest.approx((outputs.argmax(1) == alone).mean())
     calls = [
         (assay.importance, {}),
         (assay.cover, {"train": data, "test": data, "criterion": "kmnc", "force": True}),
@@ -105,6 +107,22 @@ def test_units_are_shown_of_each_record_alone(mixed):
     found = assay.inspect(net, assay.data(x, alone.argmax(1)), hypotheses="label", units="layer=fc2")
     shown = {row["unit"]: row["greatest"] for row in reversed(found.table("close_ups"))}
     assert shown == pytest.approx({unit: alone[:, unit].max() for unit in shown}, rel=1e-5)
+
+
+def test_methods_of_networks_run_records_alone(mixed, tmp_path):
+    net, x, alone = mixed
+    with pytest.warns(assay.AssayWarning, match="records run one at a time"):
+        outputs, _ = net.predict(x)
+    assert np.asarray(outputs) == pytest.approx(alone, abs=1e-6)
+    for asked in (
+        lambda rows: net.activations(rows, "fc2"),
+        lambda rows: net.gradients(rows, "input", target=1),
+        lambda rows: net.relevance(rows, "fc1", target=1),
+    ):
+        assert asked(x[:4]) == pytest.approx(np.concatenate([asked(x[i : i + 1]) for i in range(4)]), rel=1e-4, abs=1e-5)
+    net.save(tmp_path / "net.onnx")
+    together = assay.load(tmp_path / "net.onnx", batch=len(x)).predict(x)[0]
+    assert np.abs(together - alone).max() > 0.1
 
 
 def test_texts_are_judged_alone(onnx):

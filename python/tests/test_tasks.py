@@ -313,15 +313,17 @@ def test_mutants_are_scored_by_class_of_items(onnx, tmp_path):
     flat, labels = np.moveaxis(x, 1, -1).reshape(-1, 3), y.ravel()
     options = {"operator": ["gf[sigma=0.3]", "ns", "neb"], "count": 4, "quality": 1, "seed": 3}
     mutants = [f"{row['operator']}@{row['layer']}#{row['seed']}" for row in assay.mutate(rows, (flat, labels), **options).table("mutants")]
-    found = {}
+    found, killed = {}, {}
     for name, net, data in [("items", pixels, (x, y)), ("records", rows, (flat, labels))]:
         state = tmp_path / name
         result = assay.mutate(net, data, mutant=mutants, quality=1, state=str(state))
         found[name] = {row["class"]: (row["killed"], row["score"]) for row in result.table("mutation_classes") if row["records"]}
+        killed[name] = {row["mutant"]: row["killed_classes"] for row in result.table("mutants")}
         again = assay.mutate(net, data, mutant=mutants, quality=1, state=str(state))
         assert list(again.table("mutation_classes")) == list(result.table("mutation_classes"))
         assert again.facts["ran"] == 0
     assert found["items"] == found["records"] and len(found["items"]) == 3  # the network decides none of class 0
+    assert killed["items"] == killed["records"] and max(killed["items"].values()) > 1
 
 
 @pytest.mark.parametrize("margin", [None, 0.25])
@@ -1184,6 +1186,39 @@ def test_captions_say_how_many_items_of_a_class_appear(onnx, tmp_path):
     found = [re.search(r"'2' is to appear;.*\b2: (\d+) before, (\d+) after", caption) for caption in captions]
     assert len(captions) == 2 and any(found), captions
     assert all(int(one.group(2)) > int(one.group(1)) for one in found if one)
+
+
+def test_turned_masks_are_refused(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    turned = y.swapaxes(1, 2)
+    np.savez(tmp_path / "turned.npz", x=x, y=turned)
+    for ask in (lambda: assay.data(x, turned), lambda: assay.evaluate(pixels, str(tmp_path / "turned.npz"), task="pixels")):
+        with pytest.raises(assay.errors.DataError, match="labels of 5 x 4 are turned, as records are 4 high and 5 wide"):
+            ask()
+    assert assay.evaluate(pixels, assay.data(x, turned.reshape(len(x), -1))).facts["items"] == y.size
+
+
+def test_what_does_not_count_cannot_appear(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, _ = segmentation(weights)
+    decided = scores_of(weights, x).argmax(1).reshape(len(x), -1)
+    options = {"attack": "pgd[eps=1,steps=20]", "appear": "2", "task": "pixels"}
+
+    def successes(counted, name):
+        y = np.where(counted, decided, 255).reshape(len(x), *x.shape[2:])
+        data = assay.data(x, y, range=(float(x.min()), float(x.max())))
+        result = assay.attack(pixels, data, **options, out=str(tmp_path / name))
+        return result, result.arrays["pgd"]["x"]
+
+    result, _ = successes(decided == 2, "none")
+    assert any("in no record an item of '2' can appear" in notice for notice in result.document["notices"])
+    half = np.arange(decided.shape[1]) % 2 == 0
+    result, attacked = successes(np.broadcast_to(half, decided.shape), "half")
+    after = scores_of(weights, attacked).argmax(1).reshape(len(attacked), -1)
+    aimed = (decided != 2) & half
+    appeared = ((after == 2) & aimed[aimed.any(1)]).any(1).sum()
+    assert result.table("attacks")["successes"][0] == appeared > 0
 
 
 def test_labels_of_embeddings_are_no_mutants_and_networks_do_not_vote_on_items(onnx, tmp_path):

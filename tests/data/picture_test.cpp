@@ -145,6 +145,9 @@ TEST(IndexPictures, AreNumbersAsTheyAre) {
                                        .rows = {0b00011011},
                                        .palette = {{9, 8, 7}, {60, 70, 80}, {1, 2, 3}, {4, 5, 6}}});
   EXPECT_THAT(decode_indices(palette, "x").pixels, ElementsAre(0, 1, 2, 3));
+  const std::string shades_of_two_bits =
+      written({.width = 4, .bits = 2, .type = PNG_COLOR_TYPE_GRAY, .rows = {0b00011011}});
+  EXPECT_THAT(decode_indices(shades_of_two_bits, "x").pixels, ElementsAre(0, 1, 2, 3));
   const auto deep = [](png_byte high) {
     return written({.bits = 16, .type = PNG_COLOR_TYPE_GRAY, .rows = {high, 7}});
   };

@@ -73,6 +73,23 @@ TEST(ItemsHypothesis, OfTokensHaveAPositionEach) {
   EXPECT_THAT(found.names, ElementsAre("items", "items:0", "items:1", "items:2"));
 }
 
+TEST(ItemsHypothesis, OfVolumesAndSignalsHaveAPositionEach) {
+  const ItemsSaid volume = items_said("items", records_with_items({1, 1, 2, 2}, {{0, 2, 1, 0}}));
+  EXPECT_EQ(volume.behaviours.positions, (Shape{1, 2, 2}));
+  EXPECT_THAT(volume.names, ElementsAre("items", "items:0", "items:1", "items:2"));
+  const ItemsSaid signal = items_said("items[of=positions]", records_with_items({2, 3}, {{0, 2, 1}}));
+  EXPECT_EQ(signal.behaviours.positions, (Shape{3}));
+}
+
+TEST(ItemsHypothesis, LabelsThatMayBeOfASignalOrNotAreAskedFor) {
+  EXPECT_THAT(items_fault("items", records_with_items({2, 3}, {{0, 2, 1}})),
+              HasSubstr("say items[of=positions] or items[of=numbers]"));
+  EXPECT_THAT(items_fault("items", records_with_items({2, 3}, {{0, 1, 1}})),
+              HasSubstr("say items[of=positions] or items[of=labels]"));
+  const ItemsSaid numbers = items_said("items", records_with_items({2, 3}, {{0, 0.5F, 1}}));
+  EXPECT_TRUE(numbers.behaviours.positions.empty());
+}
+
 TEST(ItemsHypothesis, OfBoxesAreThePixelsInside) {
   // A box over the first two pixels of the first row, an ignored one over the last pixel.
   const DatasetPtr data =

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -245,6 +247,24 @@ TEST(Gate, StarOfClassesIsNotAboutAllTogether) {
   EXPECT_TRUE(passes("nc=0.9", by_class)) << "without a class: all together";
   EXPECT_TRUE(passes("nc[class=*]=0.1", by_class));
   EXPECT_FALSE(passes("nc[class=*]=0.2", by_class));
+}
+
+TEST(Gate, TargetsAreAskedForAsTargetsOrAsClasses) {
+  Measurement yaw = measured("mean-absolute-error", 2, false);
+  yaw.class_name = "yaw";
+  const std::vector<Measurement> by_class = {measured("mean-absolute-error", 3, false), yaw},
+                                 by_option = {measured("mean-squared-error", 3, false),
+                                              measured("mean-squared-error[target=0]", 2, false)};
+  for (const char* selector : {"target", "class"}) {
+    const std::string name = fmt::format("mean-absolute-error[{}=yaw]", selector);
+    EXPECT_EQ(evaluate(parse_gate(name + "<=2"), by_class).value, 2) << name;
+    const std::string plain = fmt::format("mean-squared-error[{}=0]", selector);
+    EXPECT_EQ(evaluate(parse_gate(plain + "<=2"), by_option).value, 2) << plain;
+    EXPECT_EQ(impossible(parse_gate(plain + "<=2"), by_option), "") << plain;
+  }
+  EXPECT_TRUE(evaluate(parse_gate("mean-absolute-error[target=*]<=2"), by_class).passed);
+  EXPECT_THAT(evaluate(parse_gate("mean-absolute-error[target=roll]<=2"), by_class).reason,
+              HasSubstr("no criterion 'mean-absolute-error[target=roll]' was measured"));
 }
 
 TEST(Gate, SaysByWhatThereAreNoGroups) {

@@ -191,6 +191,14 @@ TEST(Boxes, ComeInManyForms) {
                    {{"o", {2, 7}}}, {{0, 1, 0.9F, 0, 0, 10, 10, 0, 2, 0.8F, 20, 20, 20, 20}});
 }
 
+TEST(Boxes, PartsWithoutAFormatAreCornersAndNothingIsSuppressed) {
+  const TaskSubject subject{.targets = 5, .input = {3, 64, 64}, .outputs = {{"o", {2, 7}}}};
+  const auto task = made("boxes[parts=skip+number+score+box,names=a+b]", subject);
+  EXPECT_THAT(task->describe(), HasSubstr("parts= (xyxy in pixels, outputs o)"));
+  const std::vector<float> same = {0, 1, 0.9F, 0, 0, 10, 10, 0, 1, 0.8F, 0, 0, 10, 10};
+  EXPECT_EQ(judged(*task, same, {1, 0, 0, 10, 10}).classes[1].decided, 2U);
+}
+
 TEST(Boxes, NaNIsNoDetection) {
   const auto task = made("boxes", boxes_of_yolo(1, 6, 1));
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();

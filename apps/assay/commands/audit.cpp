@@ -31,7 +31,7 @@ class Audit final : public Command {
               "attribution by which idc ranks neurons (assay importance --help lists them)");
     add_task(flags, question_.task);
     flags.add(
-        "--items N", question_.items,
+        "--items N|all", question_.items,
         "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at random, or "
         "all; a record covers what its items cover");
     flags.naming(Concept::input)

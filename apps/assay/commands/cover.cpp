@@ -66,7 +66,7 @@ class Cover final : public Command {
     flags.add("--reduction", reduction_,
               "activation of a channel: mean or max of its positions, or every-position for one neuron each",
               CLI::IsMember({"mean", "max", "every-position"}));
-    flags.add("--items N", question_.items,
+    flags.add("--items N|all", question_.items,
               "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at "
               "random, or all");
     flags.add("--by-class", question_.by_class,

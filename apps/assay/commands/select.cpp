@@ -23,7 +23,7 @@ class Select final : public Command {
               CLI::IsMember(coverage::selection_ways()));
     add_task(flags, question_.task);
     items_ =
-        flags.add("--items N", question_.items,
+        flags.add("--items N|all", question_.items,
                   "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at "
                   "random, or all; a record is as surprising as its most surprising item");
     criterion_option_ = flags.add("--criterion SPEC", criterion_,

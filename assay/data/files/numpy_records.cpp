@@ -119,6 +119,8 @@ class NumpySource final : public Source {
       fail(Fault::data, "{}: outputs of shape {} do not fit {} records; give a row for each", path_,
            to_string(shape), inputs_.shape()[0]);
     }
+    const Shape& inputs = inputs_.shape();
+    require_upright({inputs.begin() + 1, inputs.end()}, shape, path_);
     const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
     const bool floating = is_real(outputs.dtype());
     const Array values = outputs.to(DType::float32);

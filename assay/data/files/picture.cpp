@@ -58,13 +58,13 @@ class PngReader {
     return true;
   }
 
-  // What read() is to deliver: indices into a palette or its colours, and how opaque they are where
-  // requested.
+  // What read() is to deliver: numbers as they are stored, or colours and shades up to the greatest of 8
+  // bits; and how opaque they are where requested.
   bool prepare(bool indices, bool with_alpha) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    if (is_palette() && indices) png_set_packing(png_);
+    if ((is_palette() || is_grey()) && indices) png_set_packing(png_);
     if (is_palette() && !indices) png_set_palette_to_rgb(png_);
-    if (is_grey()) png_set_expand_gray_1_2_4_to_8(png_);
+    if (is_grey() && !indices) png_set_expand_gray_1_2_4_to_8(png_);
     if (!with_alpha)
       png_set_strip_alpha(png_);
     else if (png_get_valid(png_, info_, PNG_INFO_tRNS) != 0)

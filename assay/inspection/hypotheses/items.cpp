@@ -20,15 +20,38 @@ struct ItemLabels {
   Shape positions;  // of a record's labels
 };
 
+// What the values of labels may be.
+struct ItemValues {
+  bool yes_or_no = true;  // 0 and 1
+  bool whole = true;      // as classes are
+};
+
+// Of a picture, a volume, steps of features, or a signal [channels, steps].
 Shape positions_of(const Dataset& data) {
   const Shape& record = data.record_shape();
   const auto width = static_cast<std::int64_t>(data.target_width());
-  if (record.size() == 3 && record[1] * record[2] == width) return {record[1], record[2]};
-  if (!record.empty() && record.size() < 3 && record[0] == width && width > 1) return {width};
-  return {};
+  const Shape behind(record.begin() + (record.empty() ? 0 : 1), record.end());
+  if (record.size() >= 3 && element_count(behind) == width) return behind;
+  const bool steps = !record.empty() && record.size() < 3 && (record[0] == width || record.back() == width);
+  return steps && width > 1 ? Shape{width} : Shape{};
 }
 
-ItemLabels labels_of(const Dataset& data, const std::string& of, bool classes_only) {
+// Labels along the second axis of [a, b]: of the steps of a signal, or one for each of b features.
+bool may_be_signal(const Dataset& data) {
+  const Shape& record = data.record_shape();
+  const auto width = static_cast<std::int64_t>(data.target_width());
+  return record.size() == 2 && record[0] != width && record[1] == width;
+}
+
+[[noreturn]] void refuse_unclear(const Dataset& data, const ItemValues& values) {
+  const char* const other = values.yes_or_no ? "labels" : "numbers";
+  fail(Fault::usage,
+       "hypothesis 'items': {} {} a record of {} may be those of the positions of a signal or not; say "
+       "items[of=positions] or items[of={}]",
+       data.target_width(), other, to_string(data.record_shape()), other);
+}
+
+ItemLabels labels_of(const Dataset& data, const std::string& of, const ItemValues& values) {
   const Shape positions = positions_of(data);
   const auto fail_for = [&](const char* what) {
     fail(Fault::mismatch, "hypothesis 'items': {} labels a record of {} are not {}", data.target_width(),
@@ -38,12 +61,16 @@ ItemLabels labels_of(const Dataset& data, const std::string& of, bool classes_on
   if (of == "positions" && positions.empty()) fail_for("one for each position of a record");
   if (of == "boxes" && !boxes) fail_for("rows of class and corners over pictures");
   if (of == "numbers") return {ItemKind::numbers, {}};
-  if (of == "labels" && !classes_only) fail_for("0 and 1");
+  if (of == "labels" && !values.yes_or_no) fail_for("0 and 1");
   if (of == "labels") return {ItemKind::labels, {}};
   if (of == "boxes" || (of == "auto" && positions.empty() && boxes && !data.class_names().empty()))
     return {ItemKind::boxes, {data.record_shape()[1], data.record_shape()[2]}};
+  if (of == "auto" && may_be_signal(data)) {
+    if (values.whole) refuse_unclear(data, values);
+    return {ItemKind::numbers, {}};
+  }
   if (of == "positions" || (of == "auto" && !positions.empty())) return {ItemKind::positions, positions};
-  return {classes_only ? ItemKind::labels : ItemKind::numbers, {}};
+  return {values.yes_or_no ? ItemKind::labels : ItemKind::numbers, {}};
 }
 
 class ItemsOfData final : public Annotator {
@@ -57,7 +84,7 @@ class ItemsOfData final : public Annotator {
     ignores_given_ = !setup.options.text("ignore").empty();
     if (ignores_given_) ignored_ = static_cast<float>(setup.options.number("ignore"));
     look_at(setup.dataset);
-    labels_ = labels_of(data, setup.options.word("of", kinds), classes_only_);
+    labels_ = labels_of(data, setup.options.word("of", kinds), values_);
     names_ = setup.options.words("names");
     if (names_.empty() && labels_.kind != ItemKind::labels && labels_.kind != ItemKind::numbers)
       names_ = data.class_names();
@@ -100,7 +127,8 @@ class ItemsOfData final : public Annotator {
     while (const std::optional<Batch> read = reader.next()) {
       for (const float value : read->targets.as<float>()) {
         if (std::isnan(known(value))) continue;
-        classes_only_ = classes_only_ && (value == 0 || value == 1);
+        values_.yes_or_no = values_.yes_or_no && (value == 0 || value == 1);
+        values_.whole = values_.whole && value == std::floor(value);
         greatest_ = std::max(greatest_, value);
       }
       for (std::size_t at = 0; at < read->targets.as<float>().size(); at += box_width)
@@ -179,7 +207,7 @@ class ItemsOfData final : public Annotator {
   std::string name_;
   float ignored_ = -1, greatest_ = 0, greatest_box_ = 0;
   bool ignores_given_ = false;
-  bool classes_only_ = true;  // 0 and 1
+  ItemValues values_;
   ItemLabels labels_;
   std::vector<std::string> names_;
   std::vector<Hypothesis> hypotheses_;

@@ -91,6 +91,14 @@ report::Table class_table(const mutation::MutationState& state, const mutation::
                    {"error_rate", "average error rate", Kind::percent, &ClassScore::error_rate}});
 }
 
+// Of items, those of which a record decides otherwise; nothing where there are too many classes for figures.
+std::optional<std::uint64_t> killed_classes(const mutation::MutationState& state,
+                                            const mutation::MutantScore& result) {
+  if (!of_items(state)) return result.killed_classes;
+  if (result.by_class.empty()) return std::nullopt;
+  return std::ranges::count_if(result.by_class, [](std::size_t records) { return records > 0; });
+}
+
 report::Table mutant_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
   const auto mutant = [&](std::size_t m) -> const mutation::MutantOutcome& { return state.mutants()[m]; };
   const auto result = [&](std::size_t m) -> const mutation::MutantScore& { return score.mutants[m]; };
@@ -102,25 +110,25 @@ report::Table mutant_table(const mutation::MutationState& state, const mutation:
     const bool known = result(m).status == mutation::MutantStatus::survived && !mutant(m).nearest.empty();
     return known ? std::optional(state.records()[mutant(m).nearest[0].record].id) : std::nullopt;
   };
-  return detailed(
-      table_of("mutants", "Mutants", positions(score.mutants.size()),
-               {{"mutant", [&](auto m) { return mutant(m).id; }},
-                {"operator", [&](auto m) { return mutant(m).op; }},
-                {"layer", [&](auto m) { return mutant(m).layer; }},
-                {"seed", [&](auto m) { return mutant(m).seed; }},
-                {"status", [&](auto m) { return to_string(result(m).status); }},
-                {"killers", "killed by", [&](auto m) { return result(m).killers; }},
-                {"killed_classes", "classes killed", [&](auto m) { return result(m).killed_classes; }},
-                {"score", Kind::percent, share},
-                {"error_rate", "error rate", Kind::percent, [&](auto m) { return result(m).error_rate; }},
-                {"ran", "of so many records", [&](auto m) { return result(m).ran; }},
-                {"label", [&](auto m) { return labels_of(result(m)); }},
-                {"change", "largest change", 4, [&](auto m) { return mutant(m).change; }},
-                {"non_finite", "not finite", [&](auto m) { return mutant(m).non_finite.count(); }},
-                {"sites", [&](auto m) { return mutant(m).sites; }},
-                {"summary", "what was changed", [&](auto m) { return mutant(m).summary; }},
-                {"changes", "first changes", [&](auto m) { return mutant(m).changes; }},
-                {"nearest", "nearest record", nearest}}));
+  return detailed(table_of(
+      "mutants", "Mutants", positions(score.mutants.size()),
+      {{"mutant", [&](auto m) { return mutant(m).id; }},
+       {"operator", [&](auto m) { return mutant(m).op; }},
+       {"layer", [&](auto m) { return mutant(m).layer; }},
+       {"seed", [&](auto m) { return mutant(m).seed; }},
+       {"status", [&](auto m) { return to_string(result(m).status); }},
+       {"killers", "killed by", [&](auto m) { return result(m).killers; }},
+       {"killed_classes", "classes killed", [&](auto m) { return killed_classes(state, result(m)); }},
+       {"score", Kind::percent, share},
+       {"error_rate", "error rate", Kind::percent, [&](auto m) { return result(m).error_rate; }},
+       {"ran", "of so many records", [&](auto m) { return result(m).ran; }},
+       {"label", [&](auto m) { return labels_of(result(m)); }},
+       {"change", "largest change", 4, [&](auto m) { return mutant(m).change; }},
+       {"non_finite", "not finite", [&](auto m) { return mutant(m).non_finite.count(); }},
+       {"sites", [&](auto m) { return mutant(m).sites; }},
+       {"summary", "what was changed", [&](auto m) { return mutant(m).summary; }},
+       {"changes", "first changes", [&](auto m) { return mutant(m).changes; }},
+       {"nearest", "nearest record", nearest}}));
 }
 
 report::Table survivor_table(const mutation::MutationState& state, const mutation::MutationScore& score,
