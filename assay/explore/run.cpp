@@ -229,35 +229,41 @@ class Explorer {
       }
       loop.give(turns.at(outcome.seed), {});
     };
-    const auto worker = [&](const SessionPool::Sessions& sessions, std::size_t) {
-      std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
-      std::vector<const attack::AttackedNetwork*> networks;
-      for (const Session* session : sessions) {
-        own.push_back(std::make_unique<attack::AttackedNetwork>(*session, preparation_.network().units(),
-                                                                dataset_->target_width() > 0));
-        networks.push_back(own.back().get());
-      }
-      Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
-      try {
-        searcher.run(
-            round.seeds,
-            [&]() -> std::optional<std::size_t> {
-              const auto turn = loop.next();
-              return turn ? std::optional(open[*turn]) : std::nullopt;
-            },
-            deliver);
-      } catch (...) {
-        loop.stop();
-        throw;
-      }
-    };
-    pool.run(std::min(pool.size(), open.size()), worker);
+    pool.run(std::min(pool.size(), open.size()), [&](const SessionPool::Sessions& sessions, std::size_t) {
+      search_with(sessions, round, open, loop, deliver);
+    });
     loop.finish();
     broadcast(told);
     if (ranks_of_run_.first()) return;
     for (const Json& entry : told) {
       const std::size_t place = open.at(entry.at(0).get<std::size_t>());
       outcomes[place] = outcome_from(entry.at(1), like(place), options_.search.levels);
+    }
+  }
+
+  // One thread's searches, from seeds that the loop hands out, in these sessions of the networks.
+  void search_with(const SessionPool::Sessions& sessions, const Round& round,
+                   const std::vector<std::size_t>& open, SharedLoop& loop,
+                   const std::function<void(const SearchOutcome&)>& deliver) const {
+    std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
+    std::vector<const attack::AttackedNetwork*> networks;
+    for (const Session* session : sessions) {
+      own.push_back(std::make_unique<attack::AttackedNetwork>(*session, preparation_.network().units(),
+                                                              dataset_->target_width() > 0));
+      networks.push_back(own.back().get());
+    }
+    Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
+    try {
+      searcher.run(
+          round.seeds,
+          [&]() -> std::optional<std::size_t> {
+            const auto turn = loop.next();
+            return turn ? std::optional(open[*turn]) : std::nullopt;
+          },
+          deliver);
+    } catch (...) {
+      loop.stop();
+      throw;
     }
   }
 

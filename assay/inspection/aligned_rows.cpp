@@ -1,9 +1,9 @@
 #include "assay/inspection/aligned_rows.h"
+#include "assay/support/threads.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "assay/engine/threads/workers.h"
 
 namespace assay::inspection {
 namespace {
@@ -31,7 +31,7 @@ AlignedRows aligned_rows(const Chunk& chunk, std::size_t count, const StatePair&
   rows.units.resize(count * per_record * width);
   rows.behaviours.resize(count * per_record * columns);
   std::vector<char> kept(count * per_record, 1);  // 0: not finite, 2: padding
-  workers_for(count, threads, [&](std::size_t r) {
+  parallel_for(count, threads, [&](std::size_t r) {
     const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
     const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
     alignment.units({values.elements<float>() + r * positions * width, positions * width}, width, padding,

@@ -20,7 +20,6 @@
 #include "assay/engine/layers/layer_selection.h"
 #include "assay/engine/layers/unit_views.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -337,7 +336,7 @@ class Learner {
         leave_out(shown.indices[r]);
     }
     for (const std::size_t record : shown.left_out) leave_out(record);
-    workers_for(statistics_.size(), threads_,
+    parallel_for(statistics_.size(), threads_,
                 [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
