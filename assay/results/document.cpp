@@ -55,7 +55,7 @@ std::optional<double> high_of(const OptionalInterval& interval) {
 }
 
 double share_of(std::uint64_t part, std::uint64_t all) {
-  return static_cast<double>(part) / static_cast<double>(all);
+  return static_cast<double>(part) / all;
 }
 
 report::Table figures_for_gates(std::span<const report::Measurement> figures) {
@@ -66,7 +66,7 @@ report::Table figures_for_gates(std::span<const report::Measurement> figures) {
 
 std::string class_name(const std::vector<std::string>& names, std::int64_t number) {
   return number >= 0 && static_cast<std::size_t>(number) < names.size()
-             ? names[static_cast<std::size_t>(number)]
+             ? names[number]
              : std::to_string(number);
 }
 

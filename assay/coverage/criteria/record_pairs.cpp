@@ -14,7 +14,7 @@ namespace assay::coverage {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t no_neuron = static_cast<std::size_t>(-1);
+constexpr std::size_t no_neuron = -1;
 
 std::uint64_t ones(const std::vector<bool>& bits) { return std::ranges::count(bits, true); }
 
