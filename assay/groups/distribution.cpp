@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include <assay/groups.h>
 #include "assay/groups/values.h"
+#include "assay/support/numbers/discoveries.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::groups {
