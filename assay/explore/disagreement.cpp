@@ -48,8 +48,7 @@ class ItemComparison {
       if (!known_by_position()) look_for_others(k);
     }
     differing_ += static_cast<std::size_t>(std::ranges::count(items_.agreed.classes, no_class));
-    items_.differing =
-        nearest_.empty() ? 0 : static_cast<double>(differing_) / nearest_.size();
+    items_.differing = nearest_.empty() ? 0 : static_cast<double>(differing_) / nearest_.size();
   }
 
   RecordItems take() { return std::move(items_); }

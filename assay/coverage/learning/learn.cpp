@@ -337,7 +337,7 @@ class Learner {
     }
     for (const std::size_t record : shown.left_out) leave_out(record);
     parallel_for(statistics_.size(), threads_,
-                [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
+                 [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
               usable, columns_[c]);
