@@ -22,7 +22,7 @@ constexpr const char* opener = "xdg-open";
 #endif
 constexpr std::chrono::milliseconds patience{2000}, pause_between_looks{10};
 
-// In a session of its own, so that Ctrl-C here does not close it. It says nothing on this terminal.
+// In a separate session, so that Ctrl-C here does not close it. It says nothing on this terminal.
 pid_t start(std::string program, std::string address) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

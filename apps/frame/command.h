@@ -107,7 +107,7 @@ struct CommandInfo {
   std::string_view examples;  // lines shown below the flags in --help
   std::unique_ptr<Command> (*make)();
   Group group = {};
-  bool measures = false;  // and does nothing else: whoever checks what others found may run it
+  bool measures = false;  // and does nothing else, so that it may run to check the result of another person
 };
 
 template <typename T>

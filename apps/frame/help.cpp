@@ -96,7 +96,7 @@ class HelpFormatter final : public CLI::Formatter {
     return result + page.substr(examples);
   }
 
-  // Where the text of a line begins: right of a flag, or of a name in a list of its own.
+  // Where the text of a line begins: right of a flag, or of a name in a separate list.
   std::size_t column_of(const std::string& line) const {
     if (!line.starts_with(' ')) return 0;
     const std::size_t right = get_column_width(), name = line.find_first_not_of(' ');

@@ -28,6 +28,9 @@ bool reader_is_gone(int descriptor) {
 
 void write_rendering(const report::Document& document, const report::Renderer& renderer,
                      const std::string& file) {
+  if (!renderer.tells_of(document))
+    fail(Fault::usage, "--{} has no effect: this result has no table '{}'; leave it out", renderer.name,
+         renderer.table);
   if (!renderer.render_files) return write_file(file, renderer.render(document));
   for (const auto& [part, text] : renderer.render_files(document))
     write_file(std::filesystem::path(file) / part, text);

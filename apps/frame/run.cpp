@@ -166,6 +166,14 @@ void show(const report::Document& document, const Command& command, const Settin
   if (not_kept) std::rethrow_exception(not_kept);
 }
 
+// Files that a configuration file names for many commands are left out where a result has nothing for them.
+void leave_out_empty(const report::Document& document, const CLI::App& sub, Settings& settings) {
+  for (auto& [name, file] : settings.renderings) {
+    if (is_default(*sub.get_option("--" + name)) && !report::renderers().find(name).tells_of(document))
+      file.clear();
+  }
+}
+
 // `watch`: of a run that is watched, else null.
 int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings,
                 Watch* watch) {
@@ -188,6 +196,7 @@ int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& 
   }
   const auto progress = make_terminal_progress(settings.quiet);
   const report::Document document = answer(program, sub, command, settings, *progress);
+  leave_out_empty(document, sub, settings);
   show(document, command, settings, watch);
   command.result_written();
   return code_of(document, settings);

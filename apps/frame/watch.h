@@ -38,7 +38,7 @@ class Watch {
   Stamps before_;
 };
 
-// Calls `run`, whose value is an exit code, in a process of its own, and again in another one when a file has
+// Calls `run`, whose value is an exit code, in a separate process, and again in another one when a file has
 // changed: no run finds anything in memory, or takes the others with it. The exit code of the last one.
 // `quiet`: nothing is said of what is watched.
 int run_whenever_files_change(bool quiet, const std::function<int(Watch&)>& run);

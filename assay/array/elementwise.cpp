@@ -1,48 +1,21 @@
-// Two operands, element by element.
+// Arithmetic of two operands, element by element.
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <utility>
 
 #include "assay/array/loops.h"
+#include "assay/array/promotion.h"
 #include "assay/array/tape.h"
 
 namespace assay::array {
 namespace {
-
-int kind(DType type) { return is_real(type) ? 2 : type == DType::boolean ? 0 : 1; }
-
-bool is_unsigned(DType type) {
-  return type == DType::uint8 || type == DType::uint16 || type == DType::uint32 || type == DType::uint64;
-}
-
-// Both kinds of real numbers of 16 bits are float32. An unsigned type with a signed one that is not wider is
-// the next signed one: int32 for 8 bits, where a product of them fits, and float64 for those of 64.
-DType wider(DType a, DType b) {
-  if (a == b) return a;
-  if (kind(a) != kind(b)) return kind(a) > kind(b) ? a : b;
-  const auto [narrow, wide] = size_of(a) < size_of(b) ? std::pair(a, b) : std::pair(b, a);
-  if (kind(a) == 2) return size_of(wide) == 2 ? DType::float32 : wide;
-  if (is_unsigned(a) == is_unsigned(b)) return wide;
-  if (!is_unsigned(wide) && size_of(wide) > size_of(narrow)) return wide;
-  return size_of(wide) < 4 ? DType::int32 : size_of(wide) == 4 ? DType::int64 : DType::float64;
-}
-
-// The type that an array is computed in with a single number.
-DType with_scalar(const Array& a, Scalar b) {
-  if (kind(a.dtype()) == 2) return a.dtype();
-  if (!b.is_whole()) return DType::float32;
-  return a.dtype() == DType::boolean ? DType::int64 : a.dtype();
-}
 
 // Of a type with negative numbers: what the least of them cannot be divided by.
 template <typename T>
 constexpr bool is_minus_one(T value) {
   return std::is_signed_v<T> && value == static_cast<T>(-1);
 }
-
-Array single(Scalar value, DType type) { return scalar(value, type); }
 
 template <typename F>
 Array computed(const Array& a, const Array& b, const F& f) {
@@ -59,90 +32,6 @@ Array computed(const Array& a, const Array& b, const F& f) {
     map_into<T, T, T>(out, a, b, [&f](T x, T y) { return static_cast<T>(f(x, y)); });
   });
   return out;
-}
-
-// uint64 and a type that has negative numbers: no type holds all of both.
-bool differ_in_sign(DType one, DType other) {
-  const auto has_negative = [](DType type) {
-    return type == DType::int64 || type == DType::int32 || type == DType::int16 || type == DType::int8;
-  };
-  return (one == DType::uint64 && has_negative(other)) || (other == DType::uint64 && has_negative(one));
-}
-
-template <typename F>
-Array compared_by_sign(const Array& a, const Array& b, const F& f) {
-  Array out = Array::uninitialised(DType::boolean, broadcast_shape(a.shape(), b.shape()));
-  if (a.dtype() == DType::uint64) {
-    map_into<std::uint64_t, std::int64_t, bool>(
-        out, a, b.to(DType::int64), [&f](std::uint64_t x, std::int64_t y) {
-          return y < 0 ? f(std::uint64_t{1}, std::uint64_t{0}) : f(x, static_cast<std::uint64_t>(y));
-        });
-  } else {
-    map_into<std::int64_t, std::uint64_t, bool>(
-        out, a.to(DType::int64), b, [&f](std::int64_t x, std::uint64_t y) {
-          return x < 0 ? f(std::uint64_t{0}, std::uint64_t{1}) : f(static_cast<std::uint64_t>(x), y);
-        });
-  }
-  return out;
-}
-
-template <typename F>
-Array compared(const Array& a, const Array& b, const F& f) {
-  if (differ_in_sign(a.dtype(), b.dtype())) return compared_by_sign(a.detach(), b.detach(), f);
-  const DType common = result_type(a, b), type = computing_type(common);
-  const Array x = a.detach().to(common).to(type), y = b.detach().to(common).to(type);
-  Array out = Array::uninitialised(DType::boolean, broadcast_shape(a.shape(), b.shape()));
-  with_number(type, [&](auto zero) {
-    using T = decltype(zero);
-    map_into<T, T, bool>(out, x, y, f);
-  });
-  return out;
-}
-
-// Where a whole number lies that the type does not have: -1 below all of its numbers, 1 above them, else 0.
-int side_of(DType type, Scalar number) {
-  return with_type(type, [&](auto zero) {
-    using T = decltype(zero);
-    return number.visit([](auto value) {
-      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                    std::is_integral_v<decltype(value)>) {
-        if (std::cmp_less(value, std::numeric_limits<T>::min())) return -1;
-        if (std::cmp_greater(value, std::numeric_limits<T>::max())) return 1;
-      }
-      return 0;
-    });
-  });
-}
-
-template <typename F>
-Array compared(const Array& a, Scalar b, const F& f) {
-  if (!is_real(a.dtype()) && !b.is_whole())
-    return compared(a.to(DType::float64), single(b, DType::float64), f);
-  const DType type = with_scalar(a, b);
-  if (const int side = side_of(type, b); side != 0) return full(a.shape(), f(0, side), DType::boolean);
-  return compared(a, single(b, type), f);
-}
-
-Array truths(const Array& a) { return a.detach().to(DType::boolean); }
-
-template <typename F>
-Array of_truths(const Array& a, const Array& b, const F& f) {
-  const Array x = truths(a), y = truths(b);
-  Array out = Array::uninitialised(DType::boolean, broadcast_shape(a.shape(), b.shape()));
-  map_into<bool, bool, bool>(out, x, y, f);
-  return out;
-}
-
-template <typename F>
-Array of_bits(const Array& a, const Array& b, const F& f) {
-  const DType common = result_type(a, b), type = computing_type(common);
-  const Array x = a.to(common).to(type), y = b.to(common).to(type);
-  Array out = Array::uninitialised(type, broadcast_shape(a.shape(), b.shape()));
-  with_whole(type, [&](auto zero) {
-    using T = decltype(zero);
-    map_into<T, T, T>(out, x, y, [&f](T left, T right) { return static_cast<T>(f(left, right)); });
-  });
-  return out.to(common);
 }
 
 struct Pair {
@@ -168,44 +57,48 @@ constexpr auto plus = [](auto x, auto y) { return wrapped(x, y, [](auto p, auto 
 constexpr auto minus = [](auto x, auto y) { return wrapped(x, y, [](auto p, auto q) { return p - q; }); };
 constexpr auto times = [](auto x, auto y) { return wrapped(x, y, [](auto p, auto q) { return p * q; }); };
 
-Array added(const Array& x, const Array& y) {
+Array added(const Array& a, const Array& b) {
+  const auto [x, y] = promoted(a, b);
   return recorded_one(
       computed(x, y, plus), {x, y},
-      [a = x.shape(), b = y.shape()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
-        return {wanted[0] ? sum_to(g, a) : Array(), wanted[1] ? sum_to(g, b) : Array()};
+      [p = x.shape(), q = y.shape()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
+        return {wanted[0] ? sum_to(g, p) : Array(), wanted[1] ? sum_to(g, q) : Array()};
       });
 }
 
-Array subtracted(const Array& x, const Array& y) {
+Array subtracted(const Array& a, const Array& b) {
+  const auto [x, y] = promoted(a, b);
   if (x.dtype() == DType::boolean) fail(Fault::model, "truth values are not subtracted");
   return recorded_one(
       computed(x, y, minus), {x, y},
-      [a = x.shape(), b = y.shape()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
-        return {wanted[0] ? sum_to(g, a) : Array(), wanted[1] ? sum_to(-g, b) : Array()};
+      [p = x.shape(), q = y.shape()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
+        return {wanted[0] ? sum_to(g, p) : Array(), wanted[1] ? sum_to(-g, q) : Array()};
       });
 }
 
-Array multiplied(const Array& x, const Array& y) {
+Array multiplied(const Array& a, const Array& b) {
+  const auto [x, y] = promoted(a, b);
   Array out = computed(x, y, times);
   if (!records(x, y)) return out;
   return recorded_one(
       std::move(out), {x, y},
-      [a = x.detach(), b = y.detach()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
-        return {wanted[0] ? sum_to(g * b, a.shape()) : Array(),
-                wanted[1] ? sum_to(g * a, b.shape()) : Array()};
+      [x = x.detach(), y = y.detach()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
+        return {wanted[0] ? sum_to(g * y, x.shape()) : Array(),
+                wanted[1] ? sum_to(g * x, y.shape()) : Array()};
       });
 }
 
-Array divided(const Array& p, const Array& q) {
+Array divided(const Array& a, const Array& b) {
+  const auto [p, q] = promoted(a, b);
   const Array x = is_real(p.dtype()) ? p : p.to(DType::float32),
               y = is_real(q.dtype()) ? q : q.to(DType::float32);
-  Array out = computed(x, y, [](auto a, auto b) { return a / b; });
+  Array out = computed(x, y, std::divides<>());
   if (!records(x, y)) return out;
   return recorded_one(
       std::move(out), {x, y},
-      [a = x.detach(), b = y.detach()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
-        return {wanted[0] ? sum_to(g / b, a.shape()) : Array(),
-                wanted[1] ? sum_to(-g * a / (b * b), b.shape()) : Array()};
+      [x = x.detach(), y = y.detach()](const Array& g, const std::vector<bool>& wanted) -> Arrays {
+        return {wanted[0] ? sum_to(g / y, x.shape()) : Array(),
+                wanted[1] ? sum_to(-g * x / (y * y), y.shape()) : Array()};
       });
 }
 
@@ -244,15 +137,6 @@ T power(T x, T y) {
 
 }  // namespace
 
-DType result_type(const Array& a, const Array& b) {
-  // A single number without axes does not widen within its kind.
-  if ((a.rank() == 0) != (b.rank() == 0) && kind(a.dtype()) != kind(b.dtype()))
-    return wider(a.dtype(), b.dtype());
-  if (a.rank() == 0 && b.rank() > 0) return b.dtype();
-  if (b.rank() == 0 && a.rank() > 0) return a.dtype();
-  return wider(a.dtype(), b.dtype());
-}
-
 Array maximum(const Array& a, const Array& b) {
   return extreme(a, b, [](auto x, auto y) { return x > y || x != x ? x : y; });
 }
@@ -281,8 +165,8 @@ Array pow(const Array& p, const Array& q) {
       });
 }
 
-Array pow(const Array& a, Scalar b) { return pow(a, single(b, with_scalar(a, b))); }
-Array pow(Scalar a, const Array& b) { return pow(single(a, with_scalar(b, a)), b); }
+Array pow(const Array& a, Scalar b) { return pow(a, beside(a, b)); }
+Array pow(Scalar a, const Array& b) { return pow(beside(b, a), b); }
 
 Array fmod(const Array& a, const Array& b) {
   const auto [x, y] = promoted(a, b);
@@ -321,7 +205,7 @@ Array remainder(const Array& a, const Array& b) {
                       });
 }
 
-Array remainder(const Array& a, Scalar b) { return remainder(a, single(b, with_scalar(a, b))); }
+Array remainder(const Array& a, Scalar b) { return remainder(a, beside(a, b)); }
 
 Array atan2(const Array& a, const Array& b) {
   const auto [x, y] = promoted(a, b);
@@ -355,69 +239,11 @@ Array div(const Array& a, const Array& b, Rounding rounding) {
   });
 }
 
-Array div(const Array& a, Scalar b, Rounding rounding) {
-  return div(a, single(b, with_scalar(a, b)), rounding);
-}
-
-Array eq(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x == y; });
-}
-Array ne(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x != y; });
-}
-Array lt(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x < y; });
-}
-Array le(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x <= y; });
-}
-Array gt(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x > y; });
-}
-Array ge(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x >= y; });
-}
-
-Array logical_and(const Array& a, const Array& b) {
-  return of_truths(a, b, [](bool x, bool y) { return x && y; });
-}
-Array logical_or(const Array& a, const Array& b) {
-  return of_truths(a, b, [](bool x, bool y) { return x || y; });
-}
-Array logical_xor(const Array& a, const Array& b) {
-  return of_truths(a, b, [](bool x, bool y) { return x != y; });
-}
-Array bitwise_and(const Array& a, const Array& b) {
-  return of_bits(a, b, [](auto x, auto y) { return x & y; });
-}
-Array bitwise_and(const Array& a, Scalar b) { return bitwise_and(a, single(b, with_scalar(a, b))); }
-Array bitwise_or(const Array& a, const Array& b) {
-  return of_bits(a, b, [](auto x, auto y) { return x | y; });
-}
-Array bitwise_xor(const Array& a, const Array& b) {
-  return of_bits(a, b, [](auto x, auto y) { return x ^ y; });
-}
-
-Array shift_left(const Array& a, const Array& b) {
-  return of_bits(a, b, [](auto x, auto y) {
-    using T = decltype(x);
-    using U = std::make_unsigned_t<T>;
-    const bool inside = y >= 0 && static_cast<std::uint64_t>(y) < 8 * sizeof(T);
-    return inside ? static_cast<T>(static_cast<U>(x) << static_cast<unsigned>(y)) : T{0};
-  });
-}
-
-Array shift_right(const Array& a, const Array& b) {
-  return of_bits(a, b, [](auto x, auto y) {
-    using T = decltype(x);
-    const bool inside = y >= 0 && static_cast<std::uint64_t>(y) < 8 * sizeof(T);
-    return inside ? static_cast<T>(x >> static_cast<unsigned>(y)) : static_cast<T>(x < 0 ? -1 : 0);
-  });
-}
+Array div(const Array& a, Scalar b, Rounding rounding) { return div(a, beside(a, b), rounding); }
 
 Array where(const Array& condition, const Array& p, const Array& q) {
   const auto [a, b] = promoted(p, q);
-  const Array truth = truths(condition);
+  const Array truth = condition.detach().to(DType::boolean);
   Array out =
       Array::uninitialised(a.dtype(), broadcast_shape(truth.shape(), broadcast_shape(a.shape(), b.shape())));
   with_moved(a.dtype(), [&](auto zero) {
@@ -439,71 +265,25 @@ Array where(const Array& condition, const Array& p, const Array& q) {
       });
 }
 
-Array where(const Array& condition, const Array& a, Scalar b) {
-  return where(condition, a, single(b, with_scalar(a, b)));
-}
-Array where(const Array& condition, Scalar a, const Array& b) {
-  return where(condition, single(a, with_scalar(b, a)), b);
-}
+Array where(const Array& condition, const Array& a, Scalar b) { return where(condition, a, beside(a, b)); }
+Array where(const Array& condition, Scalar a, const Array& b) { return where(condition, beside(b, a), b); }
 Array where(const Array& condition, Scalar a, Scalar b) {
   const DType type = a.is_whole() && b.is_whole() ? DType::int64 : DType::float32;
-  return where(condition, single(a, type), single(b, type));
+  return where(condition, scalar(a, type), scalar(b, type));
 }
 
-using array::promoted;
-using array::scalar;
-
-Array operator+(const Array& a, const Array& b) {
-  const auto [x, y] = promoted(a, b);
-  return array::added(x, y);
-}
-Array operator-(const Array& a, const Array& b) {
-  const auto [x, y] = promoted(a, b);
-  return array::subtracted(x, y);
-}
-Array operator*(const Array& a, const Array& b) {
-  const auto [x, y] = promoted(a, b);
-  return array::multiplied(x, y);
-}
-Array operator/(const Array& a, const Array& b) {
-  const auto [x, y] = promoted(a, b);
-  return array::divided(x, y);
-}
-Array operator+(const Array& a, Scalar b) { return a + scalar(b, array::with_scalar(a, b)); }
-Array operator-(const Array& a, Scalar b) { return a - scalar(b, array::with_scalar(a, b)); }
-Array operator*(const Array& a, Scalar b) { return a * scalar(b, array::with_scalar(a, b)); }
-Array operator/(const Array& a, Scalar b) { return a / scalar(b, array::with_scalar(a, b)); }
-Array operator+(Scalar a, const Array& b) { return scalar(a, array::with_scalar(b, a)) + b; }
-Array operator-(Scalar a, const Array& b) { return scalar(a, array::with_scalar(b, a)) - b; }
-Array operator*(Scalar a, const Array& b) { return scalar(a, array::with_scalar(b, a)) * b; }
-Array operator/(Scalar a, const Array& b) { return scalar(a, array::with_scalar(b, a)) / b; }
-Array operator-(const Array& a) { return array::neg(a); }
-
-// Compared in the wider kind: 2 < 2.5 of integers as well.
-Array operator==(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x == y; });
-}
-Array operator!=(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x != y; });
-}
-Array operator<(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x < y; });
-}
-Array operator<=(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x <= y; });
-}
-Array operator>(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x > y; });
-}
-Array operator>=(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x >= y; });
-}
-Array operator<(const Array& a, const Array& b) { return array::lt(a, b); }
-Array operator<=(const Array& a, const Array& b) { return array::le(a, b); }
-Array operator>(const Array& a, const Array& b) { return array::gt(a, b); }
-Array operator>=(const Array& a, const Array& b) { return array::ge(a, b); }
-Array operator&(const Array& a, const Array& b) { return array::bitwise_and(a, b); }
-Array operator|(const Array& a, const Array& b) { return array::bitwise_or(a, b); }
-Array operator~(const Array& a) { return array::bitwise_not(a); }
+Array operator+(const Array& a, const Array& b) { return added(a, b); }
+Array operator-(const Array& a, const Array& b) { return subtracted(a, b); }
+Array operator*(const Array& a, const Array& b) { return multiplied(a, b); }
+Array operator/(const Array& a, const Array& b) { return divided(a, b); }
+Array operator+(const Array& a, Scalar b) { return a + beside(a, b); }
+Array operator-(const Array& a, Scalar b) { return a - beside(a, b); }
+Array operator*(const Array& a, Scalar b) { return a * beside(a, b); }
+Array operator/(const Array& a, Scalar b) { return a / beside(a, b); }
+Array operator+(Scalar a, const Array& b) { return beside(b, a) + b; }
+Array operator-(Scalar a, const Array& b) { return beside(b, a) - b; }
+Array operator*(Scalar a, const Array& b) { return beside(b, a) * b; }
+Array operator/(Scalar a, const Array& b) { return beside(b, a) / b; }
+Array operator-(const Array& a) { return neg(a); }
 
 }  // namespace assay::array

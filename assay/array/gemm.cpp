@@ -435,7 +435,7 @@ void multiply_on_threads(const Product<T>& of) {
   const bool by_rows = of.m / rows_each > of.n / columns_each;
   const Size each = by_rows ? rows_each : columns_each, count = by_rows ? of.m : of.n;
   const Size blocks = (count + each - 1) / each;
-  const double work = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
+  const double work = static_cast<double>(of.m) * of.n * static_cast<double>(of.k);
   if (blocks < 2 || work < 2 * work_each) return multiply_part(of, by_rows, 0, count);
   const double blocks_each = 1 + work_each * static_cast<double>(blocks) / work;
   split_loop(static_cast<std::size_t>(blocks), static_cast<std::size_t>(blocks_each),

@@ -52,7 +52,7 @@ double Valuer::value(std::span<const std::uint32_t> subset, std::span<const std:
     std::ranges::fill(bits, 0);
     for (const std::uint32_t record : subset)
       join(bits_.data() + row_of(record) * words_, words_, bits.data());
-    return static_cast<double>(count_bits(bits.data(), words_));
+    return count_bits(bits.data(), words_);
   }
   ++mark;
   std::uint64_t count = 0;
@@ -62,7 +62,7 @@ double Valuer::value(std::span<const std::uint32_t> subset, std::span<const std:
       marks[item] = mark;
     }
   }
-  return static_cast<double>(count);
+  return count;
 }
 
 Values Valuer::values(const std::vector<Stratum>& strata, std::span<const std::uint32_t> place) const {

@@ -121,7 +121,7 @@ struct BoundedNetwork::State {
       box.low.reserve(size);
       box.high.reserve(size);
       for (std::size_t i = b * size; i < (b + 1) * size; ++i) {
-        const double m = middle.as<float>()[i], r = static_cast<double>(radius.as<float>()[i]);
+        const double m = middle.as<float>()[i], r = radius.as<float>()[i];
         box.low.push_back(m - r);
         box.high.push_back(m + r);
       }

@@ -14,7 +14,7 @@
 namespace assay::bounds {
 namespace {
 
-// What is true where the comparison of two numbers is not.
+// The comparison that holds exactly where this one of two numbers does not.
 const char* opposite_of(std::string_view comparison) {
   if (comparison == "Greater") return "LessOrEqual";
   if (comparison == "GreaterOrEqual") return "Less";
@@ -43,7 +43,7 @@ class Builder {
         add(node);
       if (bounds_.contains(network_.output)) break;
     }
-    // All of them, so that none is left out as unused.
+    // Every bound is an output, so that none is left out as unused.
     for (const auto& [id, bound] : bounds_) {
       if (id == network_.input) continue;
       edit_.output(bound.middle);
@@ -95,11 +95,11 @@ class Builder {
     return at->second;
   }
   ValueId apply(const char* op, std::vector<ValueId> inputs) { return edit_.add(op, "", std::move(inputs)); }
-  // The node with other operands.
+  // The same node on other operands.
   ValueId apply(const Node& node, std::vector<ValueId> inputs) {
     return edit_.add(node.op, "", std::move(inputs), node.attributes);
   }
-  // What the operand is of middles or radii; constants stay.
+  // The operand among middles or among radii. A constant is itself in both.
   ValueId part(ValueId id, ValueId IntervalValue::*which) {
     if (id == no_value) return no_value;
     return graph_.is_constant(id) ? constant_of(id) : bounds_.at(id).*which;
@@ -128,7 +128,7 @@ class Builder {
     return {middle, radius(node, widened(bounds_.at(node.inputs[data]), 4 * rounding), 4 * rounding)};
   }
 
-  // A value that is multiplied with constants which have the factor.
+  // A value, and the factor that the constants it is multiplied with take.
   struct Scaled {
     ValueId value = no_value;
     double factor = 1;
@@ -150,7 +150,7 @@ class Builder {
 
   static Array magnitudes(const Array& array) { return array.to(DType::float32).abs(); }
   ValueId magnitude(ValueId id) { return constant(graph_.constant(id).abs()); }
-  // Of constants that are added.
+  // The part of the radius that rounding adds for added constants: a share of their magnitudes.
   ValueId slack(const Array& added, double share) {
     return constant((added.to(DType::float32).abs() * share + underflow).to(DType::float32));
   }
@@ -168,7 +168,7 @@ class Builder {
   }
 
   ValueId weights_of(ValueId id, double factor) { return constant(magnitudes(graph_.constant(id)) * factor); }
-  // What is lost below the least normal number of an operand, after all weights.
+  // What underflow can take from an operand, after it is multiplied with all weights.
   double lost(ValueId weights) const {
     return underflow * (1 + static_cast<double>(magnitudes(graph_.constant(weights)).sum().as<float>()[0]));
   }
@@ -256,7 +256,7 @@ class Builder {
       const ValueId one = bounds_.at(id).radius;
       radius = radius == no_value ? one : apply("Add", {radius, one});
     }
-    // In the shape of the sum, where a constant is broadcast.
+    // The middle has the shape of the sum, also where a constant is broadcast.
     const ValueId wide = apply("Add", {apply("Mul", {radius, number(1 + 8 * unit_roundoff)}),
                                        apply("Mul", {apply("Abs", {middle}), number(8 * unit_roundoff)})});
     return {middle, apply("Add", {wide, number(underflow)})};
@@ -284,11 +284,11 @@ class Builder {
     return outputs;
   }
 
-  // Both ends of an interval as they come out of functions that never fall.
+  // Both ends of an interval, as functions that never fall give them.
   struct Ends {
     ValueId low = no_value, high = no_value;
     bool positive = false;  // or zero
-    // Before they were rectified, if that was all. The maximum of a window can be taken first.
+    // The ends before rectification, if nothing else was applied: then a window can take its maximum first.
     ValueId unrectified_low = no_value, unrectified_high = no_value;
   };
 

@@ -288,8 +288,7 @@ LinearNode reduction(const StaticNetwork& network, const Node& node) {
   std::vector<bool> reduced(input.size(), false);
   std::vector<std::int64_t> axes = node.integers("axes", {});
   if (node.inputs.size() > 1 && node.inputs[1] != no_value)
-    for (const double axis : doubles(network.graph.constant(node.inputs[1])))
-      axes.push_back(static_cast<std::int64_t>(axis));
+    for (const double axis : doubles(network.graph.constant(node.inputs[1]))) axes.push_back(axis);
   for (const std::int64_t axis : axes) reduced.at(axis < 0 ? axis + std::ssize(input) : axis) = true;
   if (axes.empty()) reduced.assign(input.size(), true);
   std::vector<std::int64_t> kept, lost;

@@ -15,7 +15,7 @@ struct StaticNetwork {
   ValueId input = no_value, output = no_value;
 
   const Shape& shape(ValueId id) const { return shapes[index_of(id)]; }
-  std::size_t size(ValueId id) const { return static_cast<std::size_t>(element_count(shape(id))); }
+  std::size_t size(ValueId id) const { return element_count(shape(id)); }
 };
 
 // Throws Error{unsupported} for several inputs, one of integers, and records that are not along axis 0.

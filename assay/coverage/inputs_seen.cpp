@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "assay/data/content.h"
-#include "assay/engine/threads/workers.h"
 #include "assay/support/numbers/simd_sums.h"
+#include "assay/support/threads.h"
 
 namespace assay::coverage {
 BatchNotes notes_of(const Batch& batch, std::size_t threads) {
@@ -15,7 +15,7 @@ BatchNotes notes_of(const Batch& batch, std::size_t threads) {
   std::span<const float> values;
   if (batch.inputs.dtype() == DType::float32) values = batch.inputs.as<float>();
   if (!values.empty()) notes.inputs.resize(count);
-  workers_for((count + block - 1) / block, threads, [&](std::size_t b) {
+  parallel_for((count + block - 1) / block, threads, [&](std::size_t b) {
     for (std::size_t r = b * block; r < std::min(count, (b + 1) * block); ++r) {
       const std::size_t size = values.size() / count;
       if (size > 0) {

@@ -10,7 +10,6 @@
 #include "assay/coverage/usable_records.h"
 #include "assay/data/portions.h"
 #include "assay/engine/elements.h"
-#include "assay/engine/threads/workers.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/threads.h"
@@ -350,7 +349,7 @@ void Measurer::give(std::vector<std::unique_ptr<Criterion>>& criteria, const Act
       if (auto* itemised = ability<Itemised>(*criteria[c])) itemised->collect_into(&seen_.items[c]);
     }
   }
-  workers_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
+  parallel_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
   for (auto& of_criterion : seen_.items) {
     for (const std::size_t record : batch.indices) of_criterion[record].shrink_to_fit();
   }

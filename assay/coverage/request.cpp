@@ -52,6 +52,7 @@ Heeded heeded_by(const std::vector<Spec>& criteria) {
     heeded.layers |= info.all_layers;
     heeded.clusters |= info.needs == Needs::clusters || info.needs == Needs::combinations;
     heeded.combinations |= info.needs == Needs::combinations;
+    heeded.named |= info.names_combinations;
     for (const SpecOption& option : info.options) {
       const auto given = spec.options.find(option.name);
       heeded.share |=

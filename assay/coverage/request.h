@@ -27,6 +27,7 @@ struct Heeded {
   bool clusters = false;      // of activations, and the importance of neurons
   bool combinations = false;  // that records reach
   bool share = false;         // of the relevance, which decides on numbers of neurons
+  bool named = false;         // combinations in tables
 };
 Heeded heeded_by(const std::vector<Spec>& criteria);
 

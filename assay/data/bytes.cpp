@@ -99,7 +99,7 @@ std::string read_head(const fs::path& path, std::size_t count) {
   const GzFile file = open_gz(path);
   std::string head(count, '\0');
   const int got = gzread(file.get(), head.data(), static_cast<unsigned>(count));
-  head.resize(static_cast<std::size_t>(got > 0 ? got : 0));
+  head.resize(got > 0 ? got : 0);
   return head;
 }
 

@@ -226,7 +226,7 @@ class WordedInputsMaker {
     const Columns& columns = columns_.at(input);
     if (place < 0 || place >= std::ssize(columns))
       fail(Fault::model, "column {} of input '{}', which has {}", place, input, columns.size());
-    return columns[static_cast<std::size_t>(place)];
+    return columns[place];
   }
 
   std::vector<std::string> cut(const WordMaker& maker, std::size_t row, std::size_t column) const {
@@ -246,7 +246,7 @@ class WordedInputsMaker {
       check_interrupt();
       for (const std::string& word : cut(maker, row, column)) rows[row].push_back(words_.number(word));
     });
-    std::size_t length = static_cast<std::size_t>(length_);
+    std::size_t length = length_;
     for (const auto& row : rows)
       length = length_ > 0 ? length : std::max({length, row.size(), std::size_t{1}});
     require_memory(rows.size() * length * sizeof(std::int64_t), table_.path);

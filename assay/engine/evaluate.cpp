@@ -181,8 +181,8 @@ std::vector<Belief> Evaluator::beliefs_of(const Answers& answers, const Array& l
       continue;
     Belief& belief = beliefs[r];
     belief.counts = true;
-    belief.confidence = std::exp(logs[static_cast<std::size_t>(named)]);
-    belief.surprise = -logs[static_cast<std::size_t>(label)];
+    belief.confidence = std::exp(logs[named]);
+    belief.surprise = -logs[label];
     for (std::size_t c = 0; c < logs.size(); ++c) {
       const double missed = std::exp(logs[c]) - (std::cmp_equal(c, label) ? 1 : 0);
       belief.squared += missed * missed;

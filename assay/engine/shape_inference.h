@@ -27,6 +27,17 @@ struct ValueInfo {
   int varying_axis = -1;
 };
 
+// float32 along records, which are the first axis.
+inline ValueInfo info_of_records(Shape shape) {
+  return {.shape = std::move(shape),
+          .computed = true,
+          .floating = true,
+          .single = true,
+          .of_records = true,
+          .batch_axis = 0,
+          .varying_axis = 0};
+}
+
 // Sample input: reproducible numbers in [0, 1), and integers below `integers`.
 struct SampleInput {
   std::int64_t integers = 1;  // zeros, which are valid as indices

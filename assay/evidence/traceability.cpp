@@ -33,8 +33,7 @@ class Rows {
 
  private:
   std::size_t at(std::string_view column) const {
-    return static_cast<std::size_t>(std::ranges::find(table_.columns, column, &report::Column::id) -
-                                    table_.columns.begin());
+    return std::ranges::find(table_.columns, column, &report::Column::id) - table_.columns.begin();
   }
   const Table& table_;
 };

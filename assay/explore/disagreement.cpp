@@ -48,8 +48,7 @@ class ItemComparison {
       if (!known_by_position()) look_for_others(k);
     }
     differing_ += static_cast<std::size_t>(std::ranges::count(items_.agreed.classes, no_class));
-    items_.differing =
-        nearest_.empty() ? 0 : static_cast<double>(differing_) / static_cast<double>(nearest_.size());
+    items_.differing = nearest_.empty() ? 0 : static_cast<double>(differing_) / nearest_.size();
   }
 
   RecordItems take() { return std::move(items_); }
@@ -116,7 +115,7 @@ std::int64_t first_class(std::span<const float> scores, float& lead) {
   for (std::size_t c = 0; c < scores.size(); ++c) {
     if (c != best) lead = std::min(lead, scores[best] - scores[c]);
   }
-  return static_cast<std::int64_t>(best);
+  return best;
 }
 
 // Nothing of items that are not known by their position.

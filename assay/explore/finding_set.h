@@ -32,8 +32,6 @@ StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset
                      std::vector<Finding>& findings, const ExploreOptions& options,
                      const std::filesystem::path& folder, std::size_t batch, Progress& progress);
 
-// [record...] bytes of a stored point: levels, or float32.
-std::vector<std::uint8_t> stored(const Array& point, bool levels);
 // Positions of the findings in a file of store() for which the networks, in their order, name these classes.
 // `findings`: the data set in that file. Throws Error{usage} for a file that does not say what each of so
 // many networks names.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -12,7 +11,6 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/extend/constraint.h>
-#include <assay/extend/task.h>
 #include "assay/attack/preparation.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/data/given.h"
@@ -20,17 +18,14 @@
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/session_pool.h"
 #include "assay/explore/choice.h"
-#include "assay/explore/disagreement.h"
+#include "assay/explore/comparable.h"
+#include "assay/explore/description.h"
 #include "assay/explore/duplicates.h"
-#include "assay/explore/finding_set.h"
 #include "assay/explore/guide.h"
 #include "assay/explore/points.h"
 #include "assay/explore/search.h"
-#include "assay/support/conditions.h"
+#include "assay/explore/search_journal.h"
 #include "assay/support/files/binary.h"
-#include "assay/support/files/file.h"
-#include "assay/support/files/hash.h"
-#include "assay/support/ranks/shared_journal.h"
 
 namespace assay::explore {
 namespace {
@@ -40,19 +35,6 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Array from_stored(const Json& json, const Array& like, bool levels) {
-  const std::size_t count = like.count();
-  Array point = array::empty(like.shape());
-  float* const to = point.elements<float>();
-  if (levels) {
-    const auto bytes = from_binary<std::uint8_t>(json, count);
-    std::ranges::transform(bytes, to, [](std::uint8_t level) { return static_cast<float>(level) / 255; });
-    return point;
-  }
-  std::ranges::copy(from_binary<float>(json, count), to);
-  return point;
-}
-
 class Explorer {
  public:
   Explorer(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds, const ExploreOptions& options)
@@ -60,18 +42,19 @@ class Explorer {
         dataset_(std::move(seeds)),
         options_(with_task(options, *dataset_)),
         constraint_(make_constraint(options.constraints)),
-        preparation_(*checked(networks, options).front().session, *dataset_,
+        preparation_(*comparable(networks, options).front().session, *dataset_,
                      {options.search.seed, options.search.disagreement.margin, "none"}),
         networks_(networks_of(networks)),
         guide_(pointers(), profiles(networks), options.criterion, neuron_choices().find(options.choice)),
         seen_(options.near_duplicate) {}
 
   Exploration run(Progress& progress) {
-    if (options_.search.levels) require_levels_of_whole_numbers();
+    if (options_.search.levels)
+      require_levels_of_whole_numbers(*constraint_, preparation_.network().units(), dataset_->record_shape());
     cover_baseline(progress);
     for (std::size_t k = 0; k < networks_.size(); ++k) result_.before.push_back(guide_.coverage(k));
     result_.share_before = guide_.share();
-    open_journal(progress);
+    journal_.emplace(explored_, *dataset_, options_, progress);
     const std::size_t size = dataset_->size(), rounds = (size + options_.round - 1) / options_.round;
     Stage stage(progress, "exploring", size * options_.passes, "seeds");
     SessionPool pool(sessions());
@@ -82,7 +65,7 @@ class Explorer {
         try {
           explore_round(pass, r, pool, stage);
         } catch (const Error& error) {
-          if (error.fault() != Fault::interrupted || !journal_) throw;
+          if (error.fault() != Fault::interrupted || !journal_->is_kept()) throw;
           fail(Fault::interrupted,
                "interrupted; {} holds every search that has ended, the same command goes on from there",
                options_.journal.string());
@@ -103,42 +86,6 @@ class Explorer {
   }
 
  private:
-  // Of 256 levels of the valid range, those that a constraint wants whole must be some.
-  void require_levels_of_whole_numbers() const {
-    const attack::InputUnits& units = preparation_.network().units();
-    const Array whole = constraint_->integers(element_count(dataset_->record_shape()));
-    if (!whole.defined() || !units.low.defined()) return;
-    const std::vector<bool> is_whole = truths_of(whole);
-    const std::vector<double> low = doubles_of(units.low), span = doubles_of(units.span);
-    const auto fraction = [](double number) { return number != std::nearbyint(number); };
-    bool between = false;
-    for (std::size_t i = 0; i < is_whole.size(); ++i)
-      between |= is_whole[i] && (fraction(low[i]) || fraction(255 / span[i]));
-    if (between)
-      fail(Fault::usage,
-           "features that are whole numbers cannot be kept as 8-bit levels: the valid range does not divide "
-           "255; "
-           "store float32");
-  }
-
-  static const std::vector<ExploredNetwork>& checked(const std::vector<ExploredNetwork>& networks,
-                                                     const ExploreOptions& options) {
-    if (networks.size() < 2)
-      fail(Fault::usage,
-           "differences need at least two networks; give another file, or mutants of the one ({})",
-           About{"int8, say", "{mutant=int8}"});
-    if (options.round == 0 || options.search.width == 0)
-      fail(Fault::usage,
-           "a round has at least one seed, and at least one search is under way at a time; the round "
-           "is {}, the width {}",
-           options.round, options.search.width);
-    if (options.search.target && *options.search.target >= networks.size()) {
-      fail(Fault::usage, "there is no network {}; they count from 0 to {}", *options.search.target,
-           networks.size() - 1);
-    }
-    return networks;
-  }
-
   static ExploreOptions with_task(ExploreOptions options, const Dataset& dataset) {
     options.search.disagreement.regression = dataset.target_width() > 0;
     return options;
@@ -159,27 +106,9 @@ class Explorer {
              network.name);
       all.push_back(std::make_unique<attack::AttackedNetwork>(
           *network.session, preparation_.network().units(), dataset_->target_width() > 0));
-      require_same_task(networks.front(), network);
+      require_same_task(networks.front(), network, *dataset_, options_);
     }
     return all;
-  }
-
-  // As many classes as the first network, or as many numbers as the data have targets.
-  void require_same_task(const ExploredNetwork& first, const ExploredNetwork& network) const {
-    const auto numbers = [](const ExploredNetwork& of) {
-      return element_count(of.session->shape(of.session->logits()));
-    };
-    const auto classes = [&](const ExploredNetwork& of) { return std::max<std::int64_t>(2, numbers(of)); };
-    const std::int64_t targets = dataset_->target_width();
-    const bool items = options_.search.disagreement.task != nullptr;
-    if (targets > 0 && !items && numbers(network) != targets)
-      fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
-           network.name, numbers(network), targets);
-    if ((targets == 0 || items) && classes(network) != classes(first))
-      fail(Fault::mismatch,
-           "network '{}' gives {} numbers a record, '{}' {}; only networks for the same task can be compared "
-           "(networks of regression are with targets= of the data)",
-           first.name, numbers(first), network.name, numbers(network));
   }
 
   static std::vector<std::shared_ptr<const coverage::Profile>> profiles(
@@ -211,109 +140,6 @@ class Explorer {
     // As the baseline has its records: nothing in them is changed, so no range of theirs matters.
     walk(*explored_.front().session, options_.baseline, {.batch = batch(), .stage = "covering the baseline"},
          progress, [&](const Batch& given, const Tensors&) { guide_.add(given); });
-  }
-
-  // Identity of this exploration.
-  JournalKey key() const {
-    const SearchOptions& search = options_.search;
-    Hasher graphs, profiles, constraints;
-    for (const ExploredNetwork& network : explored_) {
-      graphs.text(network.session->graph().hash());
-      profiles.text(network.profile->hash());
-    }
-    for (const ConstraintChoice& constraint : options_.constraints) {
-      constraints.text(constraint.spec().text());
-      const auto& given = constraint.spec().options;
-      const auto file = given.find("file");  // a mask or a table, whose content says what may change
-      if (!constraint.object() && file != given.end() && !file->second.empty())
-        constraints.text(read_file(file->second));
-    }
-    return JournalKey("exploration")
-        .add("set of networks", graphs.hex())
-        .add("set of profiles", profiles.hex())
-        .add("set of seeds", dataset_->hash())
-        .add("baseline", options_.baseline ? options_.baseline->hash() : "none")
-        .add("constraint", constraints.hex())
-        .add("criterion", options_.criterion.spec().text())
-        .add("choice of neurons", options_.choice)
-        .add("choice of seeds", options_.only_correct ? "correct" : "all")
-        .add("size of rounds", options_.round)
-        .add("lambda1", search.lambda1)
-        .add("lambda2", search.lambda2)
-        .add("step", search.step)
-        .add("number of iterations", search.iterations)
-        .add("patience", search.patience)
-        .add("target", search.target ? fmt::to_string(*search.target) : "none")
-        .add("use of probabilities", search.probability)
-        .add("use of one choice a seed", search.choose_once)
-        .add("attribution", search.method)
-        .add("storage", search.levels ? "levels" : "float32")
-        .add("use of shrinking", search.shrink)
-        .add("seed", search.seed)
-        .add("margin", search.disagreement.margin)
-        .add("task", search.disagreement.task ? search.disagreement.task->describe() : "")
-        .add("use of opposite signs", search.disagreement.opposite_signs)
-        .add("bound of near-duplicates", options_.near_duplicate);
-  }
-
-  void open_journal(Progress& progress) {
-    if (options_.journal.empty()) return;
-    journal_.emplace(options_.journal, key());
-    try {
-      for (const Journal::Entry& entry : journal_->found()) {
-        Json outcome = from_bytes(entry.bytes);
-        const auto pass = outcome.at("pass").get<std::size_t>(), seed = outcome.at("seed").get<std::size_t>();
-        known_[{pass, seed}] = std::move(outcome);
-      }
-    } catch (const std::exception& error) {
-      pass_on_condition();
-      journal_->refuse(error.what());
-    }
-    if (!known_.empty())
-      progress.notice(
-          fmt::format("going on from {}: {} searches are done", options_.journal.string(), known_.size()));
-  }
-
-  // The outcome of a search from the journal, unless this pass has to make it.
-  std::optional<SearchOutcome> known(std::size_t pass, std::size_t seed, const Array& like) const {
-    const auto at = known_.find({pass, seed});
-    if (at == known_.end()) return std::nullopt;
-    try {
-      return outcome_from(at->second, like);
-    } catch (const std::exception& error) {
-      pass_on_condition();
-      journal_->refuse(error.what());
-    }
-  }
-
-  // Throws std::exception for what json_of() did not write. `like`: a record as it is searched.
-  SearchOutcome outcome_from(const Json& json, const Array& like) const {
-    const int ending = json.at("ending").get<int>();
-    if (ending < 0 || ending > static_cast<int>(Ending::non_finite))
-      throw std::runtime_error("it names an ending that there is not");
-    SearchOutcome outcome{json.at("seed").get<std::size_t>(),
-                          static_cast<Ending>(ending),
-                          json.at("iterations").get<std::size_t>(),
-                          json.at("target").get<std::size_t>(),
-                          {}};
-    if (json.contains("point")) outcome.point = from_stored(json.at("point"), like, options_.search.levels);
-    return outcome;
-  }
-
-  Json json_of(std::size_t pass, const SearchOutcome& outcome) const {
-    Json json{{"pass", pass},
-              {"seed", outcome.seed},
-              {"ending", static_cast<int>(outcome.ending)},
-              {"iterations", outcome.iterations},
-              {"target", outcome.target}};
-    if (outcome.point.defined()) json["point"] = Json::binary(stored(outcome.point, options_.search.levels));
-    return json;
-  }
-
-  // By the first rank.
-  void note(std::size_t pass, const SearchOutcome& outcome) {
-    if (!journal_) return;
-    journal_->append(fmt::format("{}/{}", pass, outcome.seed), to_bytes(json_of(pass, outcome)));
   }
 
   // The seeds of a round, ready to be searched from.
@@ -353,7 +179,8 @@ class Explorer {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < size; ++i) {
       if (round.seeds.skip[i]) continue;
-      outcomes[i] = known(pass, round.positions[i], row_of(round.seeds.points, static_cast<std::int64_t>(i)));
+      outcomes[i] =
+          journal_->known(pass, round.positions[i], row_of(round.seeds.points, static_cast<std::int64_t>(i)));
       if (outcomes[i])
         ++result_.resumed;
       else
@@ -371,7 +198,7 @@ class Explorer {
     std::size_t found = 0;
     Json told = Json::array();
     const auto end_of = [&](SearchOutcome outcome, std::size_t place) {
-      note(pass, outcome);
+      journal_->note(pass, outcome);
       found += outcome.point.defined();
       outcomes[place] = std::move(outcome);
       stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
@@ -384,7 +211,7 @@ class Explorer {
         [&](std::size_t turn, std::string_view bytes) {
           if (ranks_of_run_.alone()) return;
           told.push_back({turn, from_bytes(bytes)});
-          end_of(outcome_from(told.back().at(1), like(open[turn])), open[turn]);
+          end_of(outcome_from(told.back().at(1), like(open[turn]), options_.search.levels), open[turn]);
         },
         SharedLoop::Order::as_they_come);
     std::map<std::size_t, std::size_t> turns;  // by place in the round
@@ -393,7 +220,7 @@ class Explorer {
       SearchOutcome named = outcome;
       named.seed = round.positions[outcome.seed];
       if (!ranks_of_run_.alone()) {
-        loop.give(turns.at(outcome.seed), to_bytes(json_of(pass, named)));
+        loop.give(turns.at(outcome.seed), to_bytes(json_of(pass, named, options_.search.levels)));
         return;
       }
       {
@@ -402,35 +229,41 @@ class Explorer {
       }
       loop.give(turns.at(outcome.seed), {});
     };
-    const auto worker = [&](const SessionPool::Sessions& sessions, std::size_t) {
-      std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
-      std::vector<const attack::AttackedNetwork*> networks;
-      for (const Session* session : sessions) {
-        own.push_back(std::make_unique<attack::AttackedNetwork>(*session, preparation_.network().units(),
-                                                                dataset_->target_width() > 0));
-        networks.push_back(own.back().get());
-      }
-      Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
-      try {
-        searcher.run(
-            round.seeds,
-            [&]() -> std::optional<std::size_t> {
-              const auto turn = loop.next();
-              return turn ? std::optional(open[*turn]) : std::nullopt;
-            },
-            deliver);
-      } catch (...) {
-        loop.stop();
-        throw;
-      }
-    };
-    pool.run(std::min(pool.size(), open.size()), worker);
+    pool.run(std::min(pool.size(), open.size()), [&](const SessionPool::Sessions& sessions, std::size_t) {
+      search_with(sessions, round, open, loop, deliver);
+    });
     loop.finish();
     broadcast(told);
     if (ranks_of_run_.first()) return;
     for (const Json& entry : told) {
       const std::size_t place = open.at(entry.at(0).get<std::size_t>());
-      outcomes[place] = outcome_from(entry.at(1), like(place));
+      outcomes[place] = outcome_from(entry.at(1), like(place), options_.search.levels);
+    }
+  }
+
+  // One thread's searches, from seeds that the loop hands out, in these sessions of the networks.
+  void search_with(const SessionPool::Sessions& sessions, const Round& round,
+                   const std::vector<std::size_t>& open, SharedLoop& loop,
+                   const std::function<void(const SearchOutcome&)>& deliver) const {
+    std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
+    std::vector<const attack::AttackedNetwork*> networks;
+    for (const Session* session : sessions) {
+      own.push_back(std::make_unique<attack::AttackedNetwork>(*session, preparation_.network().units(),
+                                                              dataset_->target_width() > 0));
+      networks.push_back(own.back().get());
+    }
+    Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
+    try {
+      searcher.run(
+          round.seeds,
+          [&]() -> std::optional<std::size_t> {
+            const auto turn = loop.next();
+            return turn ? std::optional(open[*turn]) : std::nullopt;
+          },
+          deliver);
+    } catch (...) {
+      loop.stop();
+      throw;
     }
   }
 
@@ -471,11 +304,11 @@ class Explorer {
       const auto stack = [&](const std::vector<Array>& rows) {
         return array::stack(std::span(rows).subspan(begin, end - begin));
       };
-      describe(part, stack(points), stack(seeds));
+      describe(part, stack(points), stack(seeds), pointers(), options_.search.disagreement);
       std::vector<Array> fresh;
       const std::size_t first = result_.findings.size();
       for (Finding& finding : part) {
-        if (!seen_.add(answers_of(finding), finding.point)) {
+        if (!seen_.add(answers_of(finding, options_.search.disagreement.margin), finding.point)) {
           ++result_.duplicates;
           continue;
         }
@@ -486,60 +319,6 @@ class Explorer {
       const auto gained = guide_.add(array::stack(fresh));
       for (std::size_t i = 0; i < gained.size(); ++i) result_.findings[first + i].gained = gained[i];
     }
-  }
-
-  // Decisions of every network, and distances of the records from their seeds.
-  void describe(std::span<Finding> findings, const Array& points, const Array& seeds) const {
-    std::vector<Array> scores;
-    for (const auto& network : networks_) {
-      const Array outputs = network->outputs(network->bind(points));
-      scores.push_back(network->regression() ? outputs : network->scores_of({}, outputs));
-    }
-    const Answers answers = compare(scores, options_.search.disagreement);
-    const std::vector<float> after = floats_of(points), before = floats_of(seeds);
-    const std::size_t width = after.size() / std::max<std::size_t>(1, findings.size());
-    for (std::size_t i = 0; i < findings.size(); ++i) {
-      Finding& finding = findings[i];
-      if (!answers.items.empty()) finding.items = item_decisions(answers.items[i]);
-      for (std::size_t k = 0; k < answers.networks && !finding.items; ++k) {
-        const auto own = answers.outputs_of(k, i);
-        finding.outputs.emplace_back(own.begin(), own.end());
-        if (!answers.classes.empty()) finding.classes.push_back(answers.class_of(k, i));
-      }
-      finding.majority = majority(answers, i);
-      if (answers.classes.empty()) finding.median = median(answers, i);
-      for (std::size_t e = i * width; e < (i + 1) * width; ++e) {
-        const double change = std::abs(static_cast<double>(after[e] - before[e]));
-        finding.l0 += change > least_change ? 1 : 0;
-        finding.l1 += change;
-        finding.l2 += change * change;
-        finding.linf = std::max(finding.linf, change);
-      }
-      finding.l2 = std::sqrt(finding.l2);
-    }
-  }
-
-  static ItemDecisions item_decisions(const RecordItems& items) {
-    std::vector<std::int64_t> decided;
-    for (const task::Items& own : items.decided)
-      decided.insert(decided.end(), own.classes.begin(), own.classes.end());
-    return {hash_128(decided.data(), decided.size() * sizeof(std::int64_t)), items.differing};
-  }
-
-  // Classes, of records or items; for regression which networks say more than the median one, and that by the
-  // margin.
-  std::vector<std::int64_t> answers_of(const Finding& finding) const {
-    if (!finding.classes.empty()) return finding.classes;
-    if (finding.items)
-      return {static_cast<std::int64_t>(finding.items->hash[0]),
-              static_cast<std::int64_t>(finding.items->hash[1])};
-    std::vector<std::int64_t> steps;
-    for (const auto& outputs : finding.outputs) {
-      for (const float value : outputs)
-        steps.push_back(static_cast<std::int64_t>(
-            std::floor(value / std::max(1e-9, options_.search.disagreement.margin))));
-    }
-    return steps;
   }
 
   bool ended() {
@@ -568,21 +347,12 @@ class Explorer {
   Guide guide_;
   Seen seen_;
   Ranks& ranks_of_run_ = ranks();  // other threads have none
-  std::optional<SharedJournal> journal_;
-  std::map<std::pair<std::size_t, std::size_t>, Json> known_;  // by pass and seed
-  std::set<std::size_t> differing_;                            // seeds on which networks disagree
+  std::optional<SearchJournal> journal_;
+  std::set<std::size_t> differing_;  // seeds on which networks disagree
   Exploration result_;
 };
 
 }  // namespace
-
-std::vector<std::uint8_t> stored(const Array& point, bool levels) {
-  if (levels) return attack::Preparation::to_levels(point);
-  const std::vector<float> units = floats_of(point);
-  const auto bytes = std::as_bytes(std::span(units));
-  const auto* const first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  return {first, first + bytes.size()};
-}
 
 Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds,
                     const ExploreOptions& options, Progress& progress) {

@@ -1,26 +1,19 @@
 #include "assay/explore/search.h"
-#include <assay/extend/abilities.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <ranges>
 #include <span>
 
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/random.h>
 #include <assay/relevance.h>
-#include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/layers/unit_views.h"
-#include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
-#include "assay/explore/neurons.h"
+#include "assay/explore/joint_objective.h"
 #include "assay/explore/points.h"
 #include "assay/explore/shrink.h"
 #include "assay/relevance/item_target.h"
-#include "assay/support/numbers/simd_sums.h"
-#include "assay/task/standing.h"
 
 namespace assay::explore {
 namespace {
@@ -68,7 +61,8 @@ class Searcher::Run {
         attributions_(searcher.attributions_),
         seeds_(seeds),
         deliver_(deliver) {
-    for (std::size_t k = 0; k < networks_.size(); ++k) objectives_.push_back(read_of(k));
+    for (std::size_t k = 0; k < networks_.size(); ++k)
+      objectives_.emplace_back(k, *networks_[k], guide_, options_);
   }
 
   void run(const std::function<std::optional<std::size_t>()>& next) {
@@ -83,27 +77,8 @@ class Searcher::Run {
   }
 
  private:
-  // State of one search.
-  struct Row {
-    std::size_t seed = 0, target = 0, still = 0, idle = 0;
-    float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
-    std::int64_t label = 0;
-    task::Items items;    // of the seed, those that all networks decide alike
-    float direction = 1;  // regression: whether the target is pushed up (-1) or down (1)
-    std::vector<std::optional<std::vector<coverage::Aim>>> aims;  // per network, once chosen
-    std::vector<ByNeuron<float>> relevance;                       // per network, where the choice asks for it
-  };
-  // The values of a network that the objective reads.
-  struct Read {
-    std::vector<ValueId> values;      // the decision, then those of layers
-    std::vector<std::size_t> begins;  // where each begins among a record's elements
-    std::vector<std::pair<std::size_t, RecordNeurons>>
-        layers;  // of the profile: which value, and its neurons
-    attack::OutputsOfRows outputs;
-    attack::AttackedNetwork::Objective disagreement;
-  };
   struct Waiting {
-    Row row;
+    SearchRow row;
     std::size_t iterations = 0;
     Array point, record;
   };
@@ -180,8 +155,8 @@ class Searcher::Run {
 
   bool guided() const { return options_.lambda2 != 0; }
 
-  Row begin(std::size_t seed, const Answers& answers, std::size_t i) const {
-    Row row;
+  SearchRow begin(std::size_t seed, const Answers& answers, std::size_t i) const {
+    SearchRow row;
     row.seed = seed;
     row.aims.resize(networks_.size());
     row.target = options_.target
@@ -257,7 +232,7 @@ class Searcher::Run {
     only_allowed(answers.differ, searches_, records);
     std::vector<std::int64_t> going_on;
     for (std::size_t i = 0; i < size(); ++i) {
-      Row& row = rows_[i];
+      SearchRow& row = rows_[i];
       const std::size_t iterations = searches_.iterations[i];
       row.still = same_row(before, records, i) ? row.still + 1 : 0;
       row.idle = answers.closeness[i] < row.nearest ? 0 : row.idle + 1;
@@ -287,7 +262,7 @@ class Searcher::Run {
   }
 
   void keep(const std::vector<std::int64_t>& going_on) {
-    std::vector<Row> rows;
+    std::vector<SearchRow> rows;
     for (const std::int64_t i : going_on) rows.push_back(std::move(rows_[i]));
     rows_ = std::move(rows);
     searches_.keys = chosen(searches_.keys, going_on);
@@ -311,131 +286,18 @@ class Searcher::Run {
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const auto climb_at = [&](std::size_t row, std::span<const float> elements,
                                 std::span<float> gradients_at) {
-        if (first + row < size()) climb(k, first + row, elements, gradients_at);
+        if (first + row < size())
+          objectives_[k].climb(rows_[first + row], elements, gradients_at,
+                               searches_.rng(first + row, choice_stream + k));
       };
       const auto found = networks_[k]->gradients(
-          records, {}, {.read = objectives_[k].values, .numbers = 1, .gradients = climb_at});
+          records, {}, {.read = objectives_[k].values(), .numbers = 1, .gradients = climb_at});
       gradients = gradients + in_memory(found.gradients[0], DType::float32);
       scores.push_back(scores_of(*networks_[k], found.scores));
     }
     const Array parts[] = {gradients_, gradients};
     gradients_ = first == 0 ? gradients : array::cat(parts);
     return compare(scores, options_.disagreement);
-  }
-
-  Read read_of(std::size_t k) const {
-    const attack::AttackedNetwork& network = *networks_[k];
-    const Session& session = network.session();
-    Read read{.values = {network.decision()},
-              .begins = {0},
-              .layers = {},
-              .outputs = {network, {}},
-              .disagreement = [this, k](std::size_t row, std::span<const float> scores,
-                                        std::span<float> gradients) {
-                disagree(k, rows_[row], scores, gradients);
-              }};
-    if (!guided()) return read;
-    const coverage::Profile& profile = guide_.profile(k);
-    std::size_t end = element_count(session.shape(network.decision()));
-    for (const coverage::LayerStatistics& statistics : profile.statistics) {
-      const Layer& layer = session.layer(statistics.layer);
-      const auto known = std::ranges::find(read.values, layer.value);
-      read.layers.emplace_back(known - read.values.begin(), RecordNeurons(session, layer, profile.reduction));
-      if (known != read.values.end()) continue;
-      read.values.push_back(layer.value);
-      read.begins.push_back(end);
-      end += read.layers.back().second.elements();
-    }
-    return read;
-  }
-
-  // Adds how the joint objective of a search changes with what is read of network k for its record.
-  void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> gradients) {
-    const Read& read = objectives_[k];
-    const std::size_t outputs = read.values.size() > 1 ? read.begins[1] : elements.size();
-    if (options_.disagreement.task) {
-      climb_items(k, rows_[i], elements.first(outputs), gradients);
-    } else if (networks_[k]->regression()) {
-      for (float& gradient : gradients.first(outputs)) gradient += weight(k, rows_[i]);
-    } else {
-      read.outputs.differentiate(std::span(&read.disagreement, 1), i, elements.first(outputs),
-                                 gradients.first(outputs));
-    }
-    if (!guided()) return;
-    std::optional<std::vector<coverage::Aim>>& aims = rows_[i].aims[k];
-    if (!options_.choose_once || !aims) aims = choose(k, i, elements);
-    for (const coverage::Aim& aim : *aims) {
-      const auto& [value, neurons] = read.layers[aim.layer];
-      const auto of_layer = elements.subspan(read.begins[value], neurons.elements());
-      const double now = neurons.activation(of_layer, aim.neuron);
-      const double way = now < aim.low          ? 1
-                         : now > aim.high       ? -1
-                         : !aim.beyond          ? 0
-                         : std::isinf(aim.high) ? 1
-                                                : -1;
-      neurons.lift(of_layer, aim.neuron,
-                   static_cast<float>(way * options_.lambda2 / static_cast<double>(aims->size())),
-                   gradients.subspan(read.begins[value], neurons.elements()));
-    }
-  }
-
-  // The mean score of the items that the network still decides as all did on the seed, weighted alike; where
-  // none is left, of all of them that have a position, as for the class of a record.
-  void climb_items(std::size_t k, const Row& row, std::span<const float> outputs,
-                   std::span<float> gradients) const {
-    const task::Task& task = *options_.disagreement.task;
-    const std::vector<task::Lead> leads = task.leads(outputs, row.items);
-    std::vector<float> weights(outputs.size());
-    const auto holds = [&](std::size_t i) { return row.items.classes[i] != no_class && leads[i].holds; };
-    const bool all = row.items.places.empty() &&
-                     std::ranges::none_of(std::views::iota(std::size_t{0}, leads.size()), holds);
-    float count = 0;
-    for (std::size_t i = 0; i < leads.size(); ++i) {
-      if (row.items.classes[i] == no_class || !(all || leads[i].holds)) continue;
-      task.explain(outputs, leads[i], weights);
-      ++count;
-    }
-    if (count == 0) return;
-    for (std::size_t e = 0; e < weights.size(); ++e) gradients[e] += weight(k, row) * weights[e] / count;
-  }
-
-  // F_k[c], or -lambda1 F_k[c] where the network is the target.
-  void disagree(std::size_t k, const Row& row, std::span<const float> scores,
-                std::span<float> gradients) const {
-    const std::size_t label = row.label;
-    if (!options_.probability) {
-      gradients[label] += weight(k, row);
-      return;
-    }
-    const float greatest = std::ranges::max(scores);
-    float sum = 0;
-    for (const float score : scores) sum += std::exp(score - greatest);
-    const auto probability = [&](std::size_t c) { return std::exp(scores[c] - greatest) / sum; };
-    for (std::size_t c = 0; c < scores.size(); ++c)
-      gradients[c] += weight(k, row) * probability(label) * ((c == label ? 1.0F : 0.0F) - probability(c));
-  }
-
-  float weight(std::size_t k, const Row& row) const {
-    return row.direction * (row.target == k ? -static_cast<float>(options_.lambda1) : 1.0F);
-  }
-
-  // New aims for a search, from the activations at its record.
-  std::vector<coverage::Aim> choose(std::size_t k, std::size_t i, std::span<const float> elements) const {
-    const Read& read = objectives_[k];
-    coverage::Observer::Seen seen;
-    for (const auto& [value, neurons] : read.layers) {
-      const auto of_layer = elements.subspan(read.begins[value], neurons.elements());
-      seen.layers.push_back({1, neurons.size(), neurons.activations(of_layer)});
-      if (!guide_.wants_extremes()) continue;
-      const Extremes ends = extremes(of_layer);
-      seen.least.push_back({ends.least});
-      seen.greatest.push_back({ends.greatest});
-    }
-    const Row& row = rows_[i];
-    seen.predicted = {row.label};
-    return guide_.pick(k, seen.batch(std::span(&row.seed, 1), seen.predicted), 0,
-                       row.relevance.empty() ? nullptr : &row.relevance[k],
-                       searches_.rng(i, choice_stream + k));
   }
 
   // Shrinks and delivers what has been found.
@@ -478,8 +340,8 @@ class Searcher::Run {
   const std::vector<std::unique_ptr<relevance::Attribution>>& attributions_;
   const Seeds& seeds_;
   const std::function<void(const SearchOutcome&)>& deliver_;
-  std::vector<Read> objectives_;  // per network
-  std::vector<Row> rows_;
+  std::vector<JointObjective> objectives_;  // per network
+  std::vector<SearchRow> rows_;
   Searches searches_;
   // [n, record...]: where searches are, the records these stand for, and the gradient there.
   Array points_, records_, gradients_;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <assay/groups.h>
+#include "assay/support/numbers/discoveries.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::groups {

@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include <assay/groups.h>
 #include "assay/groups/values.h"
+#include "assay/support/numbers/discoveries.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::groups {
@@ -20,7 +21,7 @@ std::size_t column_in(const Dataset& data, const std::string& characteristic, co
   if (found == all.end())
     fail(Fault::mismatch, "{} has no characteristic '{}', which {} has; name it in meta=", data.describe(),
          characteristic, other.describe());
-  return static_cast<std::size_t>(found - all.begin());
+  return found - all.begin();
 }
 
 Shares shares_of(const std::string& name, const Dataset& here, const Dataset& there) {

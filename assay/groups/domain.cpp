@@ -58,7 +58,7 @@ class Measured {
       DomainCoverage::Value value{axis.characteristic, axis.values[v].value, 0, axis.values[v].share};
       value.records = static_cast<std::size_t>(std::ranges::count(coded_[a], static_cast<int>(v)));
       value.few = value.records < axis.least;
-      const double share = static_cast<double>(value.records) / static_cast<double>(data_.size());
+      const double share = static_cast<double>(value.records) / data_.size();
       constexpr double rounding = 1e-12;
       value.off = value.declared && std::abs(share - *value.declared) > axis.tolerance + rounding;
       found_.values.push_back(std::move(value));
@@ -125,7 +125,7 @@ class Measured {
     DomainCell named;
     for (std::size_t k = 0; k < axes.size(); ++k) {
       const DomainAxis& axis = domain_.axes[axes[k]];
-      named.is.emplace_back(axis.characteristic, axis.values[static_cast<std::size_t>(cell[k])].value);
+      named.is.emplace_back(axis.characteristic, axis.values[cell[k]].value);
     }
     return named;
   }

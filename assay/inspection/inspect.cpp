@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -13,10 +12,8 @@
 #include <assay/inspection.h>
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
-#include "assay/engine/threads/workers.h"
-#include "assay/inspection/requested_hypotheses.h"
-#include "assay/inspection/state.h"
-#include "assay/inspection/symbols/alignment.h"
+#include "assay/inspection/aligned_rows.h"
+#include "assay/inspection/request.h"
 #include "assay/inspection/symbols/text_records.h"
 #include "assay/inspection/units/unit_source.h"
 #include "assay/support/conditions.h"
@@ -34,39 +31,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t block_budget = std::size_t{1} << 25;
 constexpr std::uint64_t order_stream = 0x6f72646572;
 
-void require_unique(const std::vector<std::string>& names, const char* what) {
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (!seen.insert(name).second)
-      fail(Fault::usage, "two {}s are named '{}'; give them other names", what, name);
-  }
-}
-
-const char* name_of(UnitBehaviour behaviour) {
-  return behaviour == UnitBehaviour::activation ? "activation"
-         : behaviour == UnitBehaviour::change   ? "change"
-                                                : "gradient";
-}
-
-std::string text_of(const UnitGroup& group) {
-  return fmt::format("{}={}/{}/{}/{}/{}", group.name, group.model, group.layer, group.gate,
-                     name_of(group.behaviour), fmt::join(group.units, "+"));
-}
-
-// Rows of a chunk as one pair sees them.
-struct AlignedRows {
-  std::vector<std::uint32_t> records, symbols;
-  std::vector<float> units, behaviours;
-  std::size_t padding = 0, not_finite = 0;
-};
-
-bool all_finite(std::span<const float> values) {
-  constexpr std::uint32_t exponent = 0x7f800000;
-  bool finite = true;
-  for (const float value : values) finite &= (std::bit_cast<std::uint32_t>(value) & exponent) != exponent;
-  return finite;
-}
-
 class Pass {
  public:
   Pass(const std::vector<InspectedModel>& models, const std::vector<UnitGroup>& groups,
@@ -82,7 +46,7 @@ class Pass {
                      : static_cast<std::size_t>(models[0].session->options().threads)),
         annotations_(dataset, hypotheses, options,
                      models.empty() ? SessionOptions() : models[0].session->options(), threads_) {
-    check();
+    check_request(models, groups, options);
     for (std::size_t m = 0; m < models.size(); ++m) {
       std::vector<UnitGroup> own;
       for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -94,7 +58,7 @@ class Pass {
     }
     locate_groups();
     order_records();
-    find_documents();
+    documents_ = documents_of(*dataset_, options_);
   }
 
   Inspection run() {
@@ -120,47 +84,12 @@ class Pass {
   }
 
  private:
-  // Records that are looked at together.
-  struct Chunk {
-    Batch batch;
-    std::vector<char> padding;  // [records, symbols], or empty
-    std::vector<Array> units;   // by group; undefined for those that are not open
-    RequestedHypotheses::Values behaviours;
-    std::size_t size() const { return batch.indices.size(); }
-  };
   struct Place {
     std::size_t source = 0, group = 0;
   };
 
   // Before anything is read
   // -------------------------------------------------------------------------------------------------------
-
-  void check() const {
-    if (models_.empty() || groups_.empty())
-      fail(Fault::usage, "which units? name a network and layers of it that have neurons");
-    if (options_.measures.empty()) fail(Fault::usage, "which measures? `assay measures` explains them");
-    std::vector<std::string> names;
-    for (const InspectedModel& model : models_) names.push_back(model.name);
-    require_unique(names, "network");
-    names.clear();
-    for (const UnitGroup& group : groups_) {
-      if (group.model >= models_.size())
-        fail(Fault::usage, "group '{}' is of network {}; they count from 0 to {}", group.name, group.model,
-             models_.size() - 1);
-      names.push_back(fmt::format("{}/{}", models_[group.model].name, group.name));
-    }
-    require_unique(names, "group");
-    if (options_.shards == 0 || options_.shard == 0 || options_.shard > options_.shards)
-      fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options_.shard, options_.shards);
-    if (options_.shards == 1) return;
-    for (const MeasureChoice& measure : options_.measures) {
-      if (!info_of(measure).merges)
-        fail(Fault::usage,
-             "measure '{}' learns row by row, so that shards of it cannot be combined: run it on the whole "
-             "set",
-             measure.spec().text());
-    }
-  }
 
   void locate_groups() {
     places_.assign(groups_.size(), {});
@@ -180,38 +109,6 @@ class Pass {
     const auto cut = [&](std::size_t k) { return order_.size() * k / options_.shards; };
     begin_ = cut(options_.shard - 1), end_ = cut(options_.shard);
   }
-
-  // The first record of the document that each record is of.
-  void find_documents() {
-    document_.resize(dataset_->size());
-    std::iota(document_.begin(), document_.end(), std::uint32_t{0});
-    if (options_.documents.empty()) return;
-    const std::vector<std::string>& names = dataset_->characteristics();
-    const auto found = std::ranges::find(names, options_.documents);
-    if (found == names.end())
-      fail(Fault::usage,
-           "documents: the data have no characteristic '{}'{}; name one with the data option meta=COLUMN",
-           options_.documents, names.empty() ? "" : fmt::format(", but {}", fmt::join(names, ", ")));
-    if (options_.permutations > 0)
-      fail(Fault::usage,
-           "documents and permutations do not go together: these exchange records, of which a document has "
-           "several; leave one of them out");
-    const auto holds_out = [](const MeasureChoice& measure) {
-      return std::ranges::any_of(info_of(measure).options,
-                                 [](const SpecOption& option) { return option.name == "held_out"; });
-    };
-    if (options_.bootstrap == 0 && std::ranges::none_of(options_.measures, holds_out))
-      fail(Fault::usage,
-           "documents have no effect: no measure holds records out, and nothing is drawn again; take a "
-           "measure with held_out, such as logistic_l2, or a bootstrap");
-    std::map<std::string, std::uint32_t> first;
-    for (std::uint32_t& document : document_) {
-      const std::string name = dataset_->characteristic(found - names.begin(), document);
-      if (!name.empty()) document = first.try_emplace(name, document).first->second;
-    }
-  }
-
-  bool stops_early() const { return options_.stop_early && options_.shards == 1; }
 
   // Records in a chunk: so many that their rows fit into memory, for any threads and batch size.
   std::size_t chunk_records() const {
@@ -270,31 +167,6 @@ class Pass {
   // States
   // -------------------------------------------------------------------------------------------------------
 
-  InspectionState::Facts facts() const {
-    InspectionState::Facts facts;
-    for (const InspectedModel& model : models_)
-      facts.emplace_back("network " + model.name, model.session->graph().hash());
-    std::string text;
-    for (const UnitGroup& group : groups_) text += text_of(group) + "; ";
-    facts.emplace_back("choice of units", text);
-    facts.emplace_back("data set", dataset_->hash());
-    facts.emplace_back("hypotheses", annotations_.version());
-    text.clear();
-    for (const MeasureChoice& measure : options_.measures) text += measure.spec().text() + "; ";
-    facts.emplace_back("measures", text);
-    facts.emplace_back("alignment", fmt::format("{}/{}", static_cast<int>(options_.align.rows),
-                                                static_cast<int>(options_.align.reduce)));
-    facts.emplace_back("early stopping", fmt::format("{}, tolerance {}", stops_early(), options_.tolerance));
-    facts.emplace_back("resampling",
-                       fmt::format("{} permutations, {} replicates, confidence {}", options_.permutations,
-                                   options_.bootstrap, options_.confidence));
-    if (!options_.documents.empty()) facts.emplace_back("documents", options_.documents);
-    facts.emplace_back("block", std::to_string(options_.block));
-    facts.emplace_back("seed", std::to_string(options_.seed));
-    facts.emplace_back("number of shards", std::to_string(options_.shards));
-    return facts;
-  }
-
   bool keeps_progress() const { return !options_.journal.empty() || !options_.state.empty(); }
 
   JournalKey key() const {
@@ -306,13 +178,15 @@ class Pass {
   void make_state(const Chunk& first) {
     // What the facts cost, hashing the data, is for runs that can be continued.
     state_ = std::make_unique<InspectionState>(
-        keeps_progress() ? facts() : InspectionState::Facts(), annotations_.hypotheses(), options_.measures,
+        keeps_progress() ? facts_of(models_, groups_, *dataset_, annotations_.version(), options_)
+                         : InspectionState::Facts(),
+        annotations_.hypotheses(), options_.measures,
         StateOptions{options_.confidence, options_.tolerance, options_.permutations, options_.bootstrap,
                      options_.seed});
     state_->size = order_.size();
     state_->records = end_ - begin_;
     state_->shards = options_.shards, state_->parts = {options_.shard};
-    if (options_.stop_early && !stops_early())
+    if (options_.stop_early && !stops_early(options_))
       state_->notices.push_back("shards read all their records: early stopping is for whole data sets");
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       std::vector<Shape> shapes = annotations_.positions();
@@ -396,6 +270,10 @@ class Pass {
   // The pass
   // -------------------------------------------------------------------------------------------------------
 
+  AlignedRows rows_of(const Chunk& chunk, std::size_t p, std::size_t count) const {
+    return aligned_rows(chunk, count, state_->pairs()[p], alignments_[p], annotations_, documents_, threads_);
+  }
+
   void calibrate(const Chunk& chunk) {
     for (std::size_t p = 0; p < state_->pairs().size(); ++p) {
       StatePair& pair = state_->pairs()[p];
@@ -404,22 +282,6 @@ class Pass {
       if (pair.facts.unit_positions != pair.facts.hypothesis_positions) raw = raw_rows(chunk, pair.group);
       measure(pair, rows, raw, [](MeasureState& state, const Block& block) { state.calibrate(block); });
     }
-  }
-
-  // Activations of a group as they are, at all positions that are not padding.
-  std::vector<float> raw_rows(const Chunk& chunk, std::size_t g) const {
-    const Array& values = chunk.units[g];
-    const std::size_t positions = values.size(1), width = values.size(2);
-    const std::size_t symbols = chunk.padding.size() / chunk.size();
-    std::vector<float> rows;
-    for (std::size_t r = 0; r < chunk.size(); ++r) {
-      for (std::size_t p = 0; p < positions; ++p) {
-        const std::span<const float> row(values.elements<float>() + (r * positions + p) * width, width);
-        const bool padded = symbols == positions && chunk.padding[r * symbols + p] != 0;
-        if (!padded && all_finite(row)) rows.insert(rows.end(), row.begin(), row.end());
-      }
-    }
-    return rows;
   }
 
   void walk(Chunk& first, Journal* journal, Stage& stage) {
@@ -445,7 +307,7 @@ class Pass {
         stage.advance(count);
       }
       // What is still open when all records are read rests on all of them.
-      if (stops_early() && place < end_) settle();
+      if (stops_early(options_) && place < end_) settle();
       if (options_.keep_curve) note_curve();
       const bool done = place >= end_ || !anything_open();
       if (journal != nullptr && (done || std::chrono::duration<double>(Clock::now() - last_written).count() >
@@ -501,56 +363,6 @@ class Pass {
     }
   }
 
-  // The first `count` records of a chunk, aligned; rows of padding and rows that are not finite left out.
-  AlignedRows rows_of(const Chunk& chunk, std::size_t p, std::size_t count) const {
-    const StatePair& pair = state_->pairs()[p];
-    const Alignment& alignment = alignments_[p];
-    const Array& values = chunk.units[pair.group];
-    const std::size_t width = pair.units.size(), columns = pair.hypotheses.size(),
-                      per_record = alignment.rows();
-    const std::size_t positions = values.size(1);
-    const std::size_t symbols = chunk.size() == 0 ? 0 : chunk.padding.size() / chunk.size();
-    const bool has_tokens = chunk.batch.inputs.dtype() == DType::int64 &&
-                            alignment.rows() == annotations_.symbols() && annotations_.symbols() > 1;
-    AlignedRows rows;
-    rows.units.resize(count * per_record * width);
-    rows.behaviours.resize(count * per_record * columns);
-    std::vector<char> kept(count * per_record, 1);  // 0: not finite, 2: padding
-    workers_for(count, threads_, [&](std::size_t r) {
-      const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
-      const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
-      alignment.units({values.elements<float>() + r * positions * width, positions * width}, width, padding,
-                      own);
-      for (std::size_t c = 0; c < columns; ++c) {
-        const std::size_t at = r * per_record * columns + c;
-        alignment.behaviour(chunk.behaviours.of(r, pair.hypotheses[c]),
-                            annotations_.hypotheses()[pair.hypotheses[c]].kind, padding, columns,
-                            {rows.behaviours.data() + at, rows.behaviours.size() - at});
-      }
-      for (std::size_t k = 0; k < per_record; ++k) {
-        if (alignment.is_padding(k, padding))
-          kept[r * per_record + k] = 2;
-        else if (!all_finite(own.subspan(k * width, width)))
-          kept[r * per_record + k] = 0;
-      }
-    });
-    std::size_t to = 0;
-    for (std::size_t row = 0; row < kept.size(); ++row) {
-      rows.padding += kept[row] == 2, rows.not_finite += kept[row] == 0;
-      if (kept[row] != 1) continue;
-      if (to != row) {
-        std::copy_n(rows.units.begin() + row * width, width, rows.units.begin() + to * width);
-        std::copy_n(rows.behaviours.begin() + row * columns, columns, rows.behaviours.begin() + to * columns);
-      }
-      rows.records.push_back(document_[chunk.batch.indices[row / per_record]]);
-      if (has_tokens)
-        rows.symbols.push_back(static_cast<std::uint32_t>(chunk.batch.inputs.as<std::int64_t>()[row]));
-      ++to;
-    }
-    rows.units.resize(to * width), rows.behaviours.resize(to * columns);
-    return rows;
-  }
-
   // What is open
   // -------------------------------------------------------------------------------------------------------
 
@@ -603,7 +415,7 @@ class Pass {
   std::vector<std::size_t> own_;     // groups in the order of the sources
   std::vector<Place> places_;        // of each group
   std::vector<std::size_t> order_;
-  std::vector<std::uint32_t> document_;  // of each record, by its first record
+  std::vector<std::uint32_t> documents_;  // of each record, by its first record
   std::size_t begin_ = 0, end_ = 0, chunk_ = 1;
   std::unique_ptr<InspectionState> state_;
   std::vector<Alignment> alignments_;  // one per pair

@@ -207,7 +207,7 @@ void ProbeState::count(Learned& learned, const Rows& rows) const {
     for (std::size_t i = m; i < rows.labels.size(); i += model_count()) {
       if (std::isnan(rows.labels[i])) continue;
       ++learned.model_rows[m];
-      ++learned.classes[m][static_cast<std::size_t>(rows.labels[i])];
+      ++learned.classes[m][rows.labels[i]];
     }
     if (first && learned.model_rows[m] > 0) learned.models.begin(m, learned.classes[m]);
   }

@@ -15,7 +15,7 @@ namespace {
 // Records that one thread asks for at a time.
 constexpr std::size_t asked_together = 64;
 
-std::size_t count_of(const Shape& positions) { return static_cast<std::size_t>(element_count(positions)); }
+std::size_t count_of(const Shape& positions) { return element_count(positions); }
 
 }  // namespace
 

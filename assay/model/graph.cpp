@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/array/types.h"
 
 namespace assay::inline model {
 namespace {
@@ -111,21 +112,7 @@ std::string GraphBuilder::fresh(const std::set<std::string, std::less<>>& names,
 namespace {
 
 // Engines compute with seven types; others are stored in the one that holds their numbers.
-DType held_type(DType type) {
-  switch (type) {
-    case DType::float16:
-    case DType::bfloat16:
-      return DType::float32;
-    case DType::int16:
-    case DType::uint16:
-      return DType::int32;
-    case DType::uint32:
-    case DType::uint64:
-      return DType::int64;
-    default:
-      return type;
-  }
-}
+DType held_type(DType type) { return type == DType::uint64 ? DType::int64 : array::computing_type(type); }
 
 DType checked_type(DType type, const std::string& value) {
   if (held_type(type) != type)

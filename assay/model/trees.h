@@ -1,7 +1,7 @@
 #pragma once
 
 // Decision trees as the operator TreeEnsemble (ai.onnx.ml 5) holds them: inner nodes compare a column with a
-// number, leaves add a weight to a target. In a Graph each leaf is a target of its own with weight 1, so that
+// number, leaves add a weight to a target. In a Graph each leaf is a separate target with weight 1, so that
 // the result says which leaves a record reaches; a matrix product after it has what leaves say.
 
 #include <cstdint>

@@ -63,7 +63,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
   const auto width = static_cast<std::int64_t>(monitor.features);
   std::vector<double> mean(monitor.features);
   for (std::size_t i = 0; i < monitor.references.size(); ++i)
-    mean[i % monitor.features] += static_cast<double>(monitor.references[i]) / static_cast<double>(count);
+    mean[i % monitor.features] += static_cast<double>(monitor.references[i]) / count;
   const std::vector<float> centre(mean.begin(), mean.end());
   std::vector<float> transposed(monitor.references.size()), halves;
   for (std::int64_t r = 0; r < count; ++r) {
@@ -71,7 +71,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
     for (std::int64_t f = 0; f < width; ++f) {
       const float moved = monitor.references[r * width + f] - centre[f];
       transposed[f * count + r] = moved;
-      half += 0.5 * static_cast<double>(moved) * static_cast<double>(moved);
+      half += 0.5 * moved * static_cast<double>(moved);
     }
     halves.push_back(static_cast<float>(half));
   }

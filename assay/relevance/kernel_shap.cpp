@@ -93,7 +93,7 @@ class LeastSquares {
 
   // 1, 0 or -1: how the part differs from the last one.
   double difference(const Coalition& coalition, std::size_t part) const {
-    return static_cast<double>(coalition.kept[part]) - static_cast<double>(coalition.kept[free_]);
+    return static_cast<double>(coalition.kept[part]) - coalition.kept[free_];
   }
   // `sides`: by part but the last one, the weighted sum of differences times what is to be fitted.
   std::vector<double> solve(std::vector<double> sides, double total) const {

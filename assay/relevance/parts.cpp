@@ -92,8 +92,7 @@ std::vector<Part> neurons_of(const Session& session, ValueId id, const Array& va
       RecordRows(session, id, value).rows(number.expand(value.shape()).to(DType::float32));
   std::vector<Part> parts(count);
   const float* const first = of_elements.elements<float>();
-  for (std::int64_t i = 0; i < of_elements.size(1); ++i)
-    parts[static_cast<std::size_t>(first[i])].push_back(i);
+  for (std::int64_t i = 0; i < of_elements.size(1); ++i) parts[first[i]].push_back(i);
   return parts;
 }
 

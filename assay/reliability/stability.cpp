@@ -22,7 +22,7 @@ double student_critical(double p, double degrees) {
 double share_of_differences(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
   std::size_t differ = 0;
   for (std::size_t i = 0; i < a.size(); ++i) differ += a[i] != b[i];
-  return static_cast<double>(differ) / static_cast<double>(a.size());
+  return static_cast<double>(differ) / a.size();
 }
 
 void add_spread(Stability& found) {
@@ -45,7 +45,7 @@ Stability stability_of(std::span<const std::vector<std::int64_t>> classes,
   for (const std::vector<std::int64_t>& of_network : classes) {
     std::size_t right = 0;
     for (std::size_t i = 0; i < labels.size(); ++i) right += of_network[i] == labels[i];
-    found.accuracies.push_back(static_cast<double>(right) / static_cast<double>(labels.size()));
+    found.accuracies.push_back(static_cast<double>(right) / labels.size());
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto right = static_cast<std::size_t>(

@@ -83,9 +83,7 @@ void print_table(const Table& table, const Target& to) {
     out << "  " << paint(to.style, dim, line) << "\n";
 }
 
-std::size_t least_width(const ConsoleStyle& style) {
-  return static_cast<std::size_t>(std::max(style.width, 40));
-}
+std::size_t least_width(const ConsoleStyle& style) { return std::max(style.width, 40); }
 
 void print_facts(const std::vector<Fact>& facts, const Target& to) {
   std::size_t width = 0;

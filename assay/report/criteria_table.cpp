@@ -47,7 +47,7 @@ class CriteriaRow {
   double number(std::string_view id) const {
     const Cell& found = cell(id);
     if (const auto* value = std::get_if<double>(&found)) return *value;
-    if (const auto* integer = std::get_if<std::int64_t>(&found)) return static_cast<double>(*integer);
+    if (const auto* integer = std::get_if<std::int64_t>(&found)) return *integer;
     return std::nan("");
   }
 

@@ -1,6 +1,13 @@
 #include <assay/report.h>
 
+#include <algorithm>
+
 namespace assay::report {
+
+bool Renderer::tells_of(const Document& document) const {
+  return table.empty() || std::ranges::find(document.tables, table, &Table::id) != document.tables.end();
+}
+
 Catalogue<Renderer>& renderers() {
   static Catalogue<Renderer> all(
       {"renderer"},
@@ -10,7 +17,12 @@ Catalogue<Renderer>& renderers() {
        {"sarif", ".sarif", "failed gates and warnings as SARIF 2.1.0 for code scanning", to_sarif},
        {"markdown", ".md", "result as Markdown for a pull request comment", to_markdown},
        {"csv", "", "tables as CSV, one a file", {}, to_csv_files},
-       {"elements", ".json", "mutants as mutation-testing-elements JSON for its viewers", to_elements}});
+       {"elements",
+        ".json",
+        "mutants as mutation-testing-elements JSON for its viewers",
+        to_elements,
+        {},
+        "mutants"}});
   return all;
 }
 

@@ -54,9 +54,7 @@ std::optional<double> high_of(const OptionalInterval& interval) {
   return interval ? std::optional(interval->second) : std::nullopt;
 }
 
-double share_of(std::uint64_t part, std::uint64_t all) {
-  return static_cast<double>(part) / static_cast<double>(all);
-}
+double share_of(std::uint64_t part, std::uint64_t all) { return static_cast<double>(part) / all; }
 
 report::Table figures_for_gates(std::span<const report::Measurement> figures) {
   report::Table table = report::criteria_table(figures);
@@ -65,9 +63,8 @@ report::Table figures_for_gates(std::span<const report::Measurement> figures) {
 }
 
 std::string class_name(const std::vector<std::string>& names, std::int64_t number) {
-  return number >= 0 && static_cast<std::size_t>(number) < names.size()
-             ? names[static_cast<std::size_t>(number)]
-             : std::to_string(number);
+  return number >= 0 && static_cast<std::size_t>(number) < names.size() ? names[number]
+                                                                        : std::to_string(number);
 }
 
 }  // namespace assay::results

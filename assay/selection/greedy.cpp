@@ -181,7 +181,7 @@ double harmonic(std::uint64_t n) {
     return std::log(x) + std::numbers::egamma + 1 / (2 * x) - 1 / (12 * x * x);
   }
   double sum = 0;
-  for (std::uint64_t i = n; i > 0; --i) sum += 1.0 / static_cast<double>(i);
+  for (std::uint64_t i = n; i > 0; --i) sum += 1.0 / i;
   return sum;
 }
 

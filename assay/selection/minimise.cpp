@@ -190,8 +190,7 @@ Cover minimise(const CoveredRows& given, const MinimiseOptions& options) {
   cover.optimal = cover.lower_bound == cover.records.size();
   cover.factor = std::max(1.0, harmonic(largest));
   if (options.exact && cover.lower_bound > 0)
-    cover.factor = std::min(
-        cover.factor, static_cast<double>(cover.records.size()) / static_cast<double>(cover.lower_bound));
+    cover.factor = std::min(cover.factor, static_cast<double>(cover.records.size()) / cover.lower_bound);
   if (cover.optimal) cover.factor = 1;
   return cover;
 }

@@ -179,7 +179,7 @@ std::uint64_t fractional_bound(const ReducedProblem& problem) {
   for (std::size_t i = 0; i < prices.size(); ++i) {
     std::size_t largest = 1;
     for (const std::uint32_t r : problem.coverers[i]) largest = std::max(largest, problem.rows.row(r).size());
-    prices[i] = 1.0 / static_cast<double>(largest);
+    prices[i] = 1.0 / largest;
   }
   const double sum = std::max(raised(problem, prices), raised(problem, std::vector<double>(prices.size())));
   constexpr double rounding = 1e-9;  // of sums of at most some million prices

@@ -31,7 +31,7 @@ std::size_t column_of(const report::Table& table, const std::string& id) {
   const auto found = std::ranges::find(table.columns, id, &report::Column::id);
   if (found == table.columns.end())
     fail(Fault::mismatch, "table '{}' of the answer has no column '{}'", table.id, id);
-  return static_cast<std::size_t>(found - table.columns.begin());
+  return found - table.columns.begin();
 }
 
 bool is_selected(const report::Table& table, const std::vector<Cell>& row, const Position& position) {

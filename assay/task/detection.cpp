@@ -55,7 +55,7 @@ class SidesOfBoxes {
     area_.push_back(box.area());
   }
 
-  // Whether one of them may overlap this one by more than the threshold: true a little below it, too.
+  // Whether one of them may overlap this one by more than the threshold: also true a little below it.
   bool may_hide(const Box& box, double threshold) const {
     constexpr double nearly = 1 - 1e-9;
     return any_beyond({left_.data(), top_.data(), right_.data(), bottom_.data(), area_.data(), left_.size()},

@@ -13,7 +13,6 @@
 #include "assay/engine/evaluation/output_rows.h"
 #include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/workers.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/threads.h"
 #include "assay/task/counts.h"
@@ -138,7 +137,7 @@ class Judge {
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
     // The first record at fault is named, whichever thread comes upon one first.
     std::vector<std::exception_ptr> faults(records);
-    workers_for(records, threads, [&](std::size_t r) {
+    parallel_for(records, threads, [&](std::size_t r) {
       JudgedRecord record{.output = part(rows[0], r, records), .targets = part(targets, r, records)};
       for (std::size_t o = 1; o < rows.size(); ++o) record.others.push_back(part(rows[o], r, records));
       try {

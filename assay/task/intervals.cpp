@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <assay/extend/random.h>
-#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::task {
@@ -65,7 +64,7 @@ std::vector<Figure> GroupedSums::figures(const Task& task, std::uint64_t seed, c
   std::vector<Figure> found = figures_of(task, overall, std::vector<std::uint32_t>(groups_.size(), 1));
   if (records_ < least_records) return found;
   std::vector<std::vector<Figure>> resamples(resamples_of(ranked));
-  workers_for(resamples.size(), available_threads(), [&](std::size_t r) {
+  parallel_for(resamples.size(), available_threads(), [&](std::size_t r) {
     Rng rng(seed, {r});
     std::vector<std::uint32_t> times(groups_.size());
     for (std::size_t g = 0; g < groups_.size(); ++g) ++times[rng.below(groups_.size())];

@@ -86,8 +86,7 @@ std::optional<std::string> AddedTokens::token(std::uint32_t id) const {
 }
 
 std::size_t AddedTokens::beyond(const TokenModel& model) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(ids_, [&](const auto& token) { return !model.id(token.first); }));
+  return std::ranges::count_if(ids_, [&](const auto& token) { return !model.id(token.first); });
 }
 
 std::vector<TextPiece> AddedTokens::split(AlignedText text, const Normalizer* normalizer) const {

@@ -125,6 +125,8 @@ struct Renderer {
   std::function<std::string(const Document& document)> render;  // of one file
   // Files of a folder, by name; instead of `render`.
   std::function<std::vector<std::pair<std::string, std::string>>(const Document& document)> render_files = {};
+  std::string table = {};  // the one, by id, of which it tells; empty: all of the document
+  bool tells_of(const Document& document) const;
 };
 
 Catalogue<Renderer>& renderers();

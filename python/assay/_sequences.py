@@ -110,7 +110,7 @@ def sequences(
         raise UsageError(f"sequence {int(np.argmax(counts))} has {max(counts)} steps, more than steps={longest}")
     names = [name for name in (input, mask, lengths) if name is not None]
     if len(set(names)) < len(names):
-        raise UsageError(f"input, mask and lengths are {', '.join(map(repr, names))}; each is an input of its own")
+        raise UsageError(f"input, mask and lengths are {', '.join(map(repr, names))}; each is a separate input")
     inputs = {input: _filled(rows, longest, fill)}
     if mask is not None:
         inputs[mask] = (np.arange(longest) < np.array(counts)[:, None]).astype(np.int64)

@@ -166,6 +166,8 @@ nb::dict shown_of(const Answer& answer, std::size_t most) {
 std::string rendered(const Answer& answer, const std::string& name) {
   const report::Renderer& renderer = report::renderers().find(name);
   if (!renderer.render) fail(Fault::usage, "{0} is a folder of files: render_files(\"{0}\")", name);
+  if (!renderer.tells_of(answer.document))
+    fail(Fault::usage, "{} tells of the table '{}', which this result does not have", name, renderer.table);
   return renderer.render(answer.document);
 }
 

@@ -179,6 +179,8 @@ def test_results_show_themselves(model, arrays, tmp_path):
     assert {"facts.csv"} <= set(found.render_files("csv")) and all(found.render_files("csv").values())
     with pytest.raises(assay.UsageError, match="render_files"):
         found.render("csv")
+    with pytest.raises(assay.UsageError, match="tells of the table 'mutants'"):
+        found.render("elements")
     assert found.passed and found.require() is found
     x, y = arrays
     doubtful = assay.evaluate(model, (x, (y + 1) % 10))

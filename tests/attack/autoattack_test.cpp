@@ -112,16 +112,9 @@ Point plain_apgd(const Plain& plain, const Point& x, Point point, std::size_t la
   return won ? point : best;
 }
 
-class AutoAttack : public testing::TestWithParam<std::string> {
+class AutoAttack : public AttackedByHand {
  protected:
-  void SetUp() override {
-    const bool dense = GetParam() == "dense";
-    session = std::make_unique<Session>(dense ? dense_network() : lenet_like(), one_thread);
-    record = dense ? Shape{6} : Shape{1, 12, 12};
-    network = std::make_unique<AttackedNetwork>(*session, InputUnits{}, false);
-    plain = std::make_unique<Plain>(*session, record);
-    problem = problem_of(*network, random_records(4, record, 29));
-  }
+  void SetUp() override { attack_records(4, 29); }
   // Where the first run of a record begins.
   Point start(std::int64_t row, double eps) const {
     Rng rng(problem.seed, {problem.keys[static_cast<std::size_t>(row)], 0});
@@ -132,12 +125,6 @@ class AutoAttack : public testing::TestWithParam<std::string> {
   std::size_t label(std::int64_t row) const {
     return static_cast<std::size_t>(problem.labels[row].item<std::int64_t>());
   }
-
-  Shape record;
-  std::unique_ptr<Session> session;
-  std::unique_ptr<AttackedNetwork> network;
-  std::unique_ptr<Plain> plain;
-  AttackProblem problem;
 };
 
 TEST_P(AutoAttack, ApgdFollowsTheWrittenOutAlgorithm) {

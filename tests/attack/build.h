@@ -136,4 +136,23 @@ inline void expect_near(const std::vector<double>& expected, const Array& record
     EXPECT_NEAR(expected[i], actual[i], tolerance) << what << " element " << i;
 }
 
+// A dense network or a small convolutional one, by the parameter, with a few random records.
+class AttackedByHand : public testing::TestWithParam<std::string> {
+ protected:
+  void attack_records(std::int64_t records, std::uint64_t seed) {
+    const bool dense = GetParam() == "dense";
+    session = std::make_unique<Session>(dense ? dense_network() : lenet_like(), one_thread);
+    record = dense ? Shape{6} : Shape{1, 12, 12};
+    network = std::make_unique<AttackedNetwork>(*session, InputUnits{}, false);
+    plain = std::make_unique<Plain>(*session, record);
+    problem = problem_of(*network, random_records(records, record, seed));
+  }
+
+  Shape record;
+  std::unique_ptr<Session> session;
+  std::unique_ptr<AttackedNetwork> network;
+  std::unique_ptr<Plain> plain;
+  AttackProblem problem;
+};
+
 }  // namespace assay::test

@@ -56,25 +56,16 @@ struct Case {
   Shape record;
 };
 
-class GradientAttack : public testing::TestWithParam<std::string> {
+class GradientAttack : public AttackedByHand {
  protected:
   void SetUp() override {
-    const bool dense = GetParam() == "dense";
-    session = std::make_unique<Session>(dense ? dense_network() : lenet_like(), one_thread);
-    record = dense ? Shape{6} : Shape{1, 12, 12};
-    network = std::make_unique<AttackedNetwork>(*session, InputUnits{}, false);
-    plain = std::make_unique<Plain>(*session, record);
-    problem = problem_of(*network, random_records(5, record));
+    attack_records(5, 11);
     targeted = aimed(problem, 2);
   }
   int label(std::int64_t row) const { return static_cast<int>(problem.labels[row].item<std::int64_t>()); }
   int target(std::int64_t row) const { return static_cast<int>(targeted.targets[row].item<std::int64_t>()); }
 
-  Shape record;
-  std::unique_ptr<Session> session;
-  std::unique_ptr<AttackedNetwork> network;
-  std::unique_ptr<Plain> plain;
-  AttackProblem problem, targeted;
+  AttackProblem targeted;
 };
 
 // Where the network is sure, 1 - p is 0 in float32 and a softmax would leave out what the label's own score

@@ -84,26 +84,17 @@ std::vector<double> plain_cw(const Plain& plain, const std::vector<double>& x, i
   return best;
 }
 
-class OptimisingAttack : public testing::TestWithParam<std::string> {
+class OptimisingAttack : public AttackedByHand {
  protected:
   void SetUp() override {
-    const bool dense = GetParam() == "dense";
-    session = std::make_unique<Session>(dense ? dense_network() : lenet_like(), one_thread);
-    record = dense ? Shape{6} : Shape{1, 12, 12};
-    network = std::make_unique<AttackedNetwork>(*session, InputUnits{}, false);
-    plain = std::make_unique<Plain>(*session, record);
-    problem = problem_of(*network, random_records(3, record, 23));
+    attack_records(3, 23);
     targeted = aimed(problem);
   }
   static int at(const Array& classes, std::int64_t row) {
     return static_cast<int>(classes[row].item<std::int64_t>());
   }
 
-  Shape record;
-  std::unique_ptr<Session> session;
-  std::unique_ptr<AttackedNetwork> network;
-  std::unique_ptr<Plain> plain;
-  AttackProblem problem, targeted;
+  AttackProblem targeted;
 };
 
 TEST_P(OptimisingAttack, CarliniWagnerFollowsTheWrittenOutSearches) {

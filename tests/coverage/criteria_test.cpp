@@ -11,6 +11,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include <assay/extend/random.h>
+#include "assay/coverage/criteria/idc.h"
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {
@@ -45,6 +46,11 @@ TEST_P(EveryCriterion, IsDescribed) {
   for (const std::string& text : {info().summary, info().definition, info().limits, info().paper})
     EXPECT_FALSE(text.empty());
   for (const SpecOption& option : info().options) EXPECT_FALSE(option.summary.empty()) << option.name;
+}
+
+// Tables name the combinations of those that are an Idc (for_each_idc()).
+TEST_P(EveryCriterion, SaysWhetherTablesNameItsCombinations) {
+  EXPECT_EQ(info().names_combinations, dynamic_cast<const Idc*>(fresh().get()) != nullptr);
 }
 
 TEST_P(EveryCriterion, AnEmptySuiteCoversNothing) {

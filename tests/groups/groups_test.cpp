@@ -9,6 +9,7 @@
 
 #include <assay/error.h>
 #include <assay/records.h>
+#include "assay/support/numbers/discoveries.h"
 #include "assay/support/numbers/distributions.h"
 
 namespace assay::groups {

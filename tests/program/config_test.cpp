@@ -150,7 +150,6 @@ const std::map<std::string, Json> flags{
     {"sarif", "result.sarif"},
     {"markdown", "result.md"},
     {"csv", "tables"},
-    {"elements", "elements.json"},
     {"quiet", true},
     {"force", true},
     {"strict", true},
@@ -189,10 +188,11 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
     declared.insert((*it)[1]);
   // A plug-in is a file that has to be compiled; tests of plug-ins load one from assay.toml, which cannot
   // trust itself. --carry-over is
-  // for profiles of other networks, --fix for sizes that are left open, --items for networks that decide
-  // about many items, --pairs for records with characteristics, --straight-through for networks with steps.
-  for (const char* elsewhere : {"carry-over", "config", "fix", "help", "help-all", "items", "pairs", "plugin",
-                                "straight-through", "trust", "watch"})
+  // for profiles of other networks, --elements for results with mutants, --fix for sizes that are left open,
+  // --items for networks that decide about many items, --pairs for records with characteristics,
+  // --straight-through for networks with steps.
+  for (const char* elsewhere : {"carry-over", "config", "elements", "fix", "help", "help-all", "items",
+                                "pairs", "plugin", "straight-through", "trust", "watch"})
     declared.erase(elsewhere);
   ASSERT_FALSE(declared.empty()) << help;
   for (const std::string& name : declared)

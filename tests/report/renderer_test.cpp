@@ -121,6 +121,15 @@ TEST(Csv, HasOneTableAFile) {
                    {"warnings.csv", "id,text,cause\r\nscale,other inputs,\"a, b\"\r\n"}}));
 }
 
+TEST(Renderers, OfOneTableSayWhetherADocumentHasIt) {
+  const Renderer& elements = renderers().find("elements");
+  Document document;
+  EXPECT_FALSE(elements.tells_of(document));
+  EXPECT_TRUE(renderers().find("junit").tells_of(document));
+  document.tables = {{"mutants", "Mutants", {}, {}}};
+  EXPECT_TRUE(elements.tells_of(document));
+}
+
 TEST(Renderers, AllRenderAnything) {
   ASSERT_FALSE(renderers().empty());
   for (const Renderer& renderer : renderers()) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 
 #include "assay/support/process.h"
 
@@ -55,14 +56,15 @@ TEST(ChildProcess, KeepsTheEndOfTheOutput) {
   EXPECT_LT(result.output.size(), 100'000U);
 }
 
-// The pipe is at its end when the last process that can write to it has ended.
-TEST(ChildProcess, EndsWithAllThatItStartedWhenThisProgramIsKilled) {
+// Kills a process while it does `work`, which writes to the file descriptor that it is given and goes on for
+// ever. The pipe is at its end when the last process that can write to it has ended.
+void expect_ends_when_killed(const std::function<void(int)>& work) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const pid_t program = ::fork();
   if (program == 0) {
     ::close(pipe[0]);
-    run_child(fmt::format("sleep infinity & echo >&{}; wait", pipe[1]), "", {});
+    work(pipe[1]);
     std::_Exit(0);
   }
   ::close(pipe[1]);
@@ -74,22 +76,15 @@ TEST(ChildProcess, EndsWithAllThatItStartedWhenThisProgramIsKilled) {
   ::waitpid(program, nullptr, 0);
 }
 
+TEST(ChildProcess, EndsWithAllThatItStartedWhenThisProgramIsKilled) {
+  expect_ends_when_killed(
+      [](int to) { run_child(fmt::format("sleep infinity & echo >&{}; wait", to), "", {}); });
+}
+
 TEST(Process, EndsWhenThisProgramIsKilled) {
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe(pipe.data()), 0);
-  const pid_t program = ::fork();
-  if (program == 0) {
-    ::close(pipe[0]);
-    run_process({"sh", "-c", fmt::format("echo >&{}; exec sleep infinity", pipe[1])});
-    std::_Exit(0);
-  }
-  ::close(pipe[1]);
-  char byte = 0;
-  ASSERT_EQ(::read(pipe[0], &byte, 1), 1) << "it has started";
-  ::kill(program, SIGKILL);
-  EXPECT_EQ(::read(pipe[0], &byte, 1), 0);
-  ::close(pipe[0]);
-  ::waitpid(program, nullptr, 0);
+  expect_ends_when_killed([](int to) {
+    run_process({"sh", "-c", fmt::format("echo >&{}; exec sleep infinity", to)});
+  });
 }
 
 TEST(ChildProcess, LeavesNoProcessBehind) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <stdexcept>
 #include <vector>
 
 #include "assay/support/spare_threads.h"
@@ -35,6 +36,18 @@ TEST(Threads, DoEveryPieceOnce) {
   limit.rlim_cur = limit.rlim_max = 1 << 20;
   const bool limited = ::setrlimit(RLIMIT_AS, &limit) == 0;
   std::_Exit(limited && threads_to_be_had(64) == 1 && available_threads() == 1 && does_all(4) ? 0 : 1);
+}
+
+TEST(Threads, OfALoopThatFailsSayWhyAndStop) {
+  std::atomic<int> begun = 0;
+  const auto body = [&](std::size_t i) {
+    ++begun;
+    if (i == 2) throw std::out_of_range("the third");
+  };
+  EXPECT_THROW(parallel_for(1000, 3, body), std::out_of_range);
+  begun = 0;
+  EXPECT_THROW(parallel_for(1000, 1, body), std::out_of_range);
+  EXPECT_EQ(begun, 3);  // with several threads the others may go on until they hear of it
 }
 
 // A limit on address space that has no room for a thread's stack. It runs in a separate process, so that no

@@ -13,9 +13,9 @@ class Combine final : public Command {
     flags.add("states FILE", question_.files,
               "states written by `assay cover`, `assay mutate` or `assay inspect` with --state");
     flags.add_output("--out FILE", question_.out, "where the combined state goes");
-    flags.add("--quality", question_.score.quality,
-              "of mutants: leave out those that misclassify more than this share of T'",
-              CLI::Range(0.0, 1.0));
+    quality_ = flags.add("--quality", question_.score.quality,
+                         "of mutants: leave out those that misclassify more than this share of T'",
+                         CLI::Range(0.0, 1.0));
     gates_.declare(flags);
     flags.add("--skip-unreadable", question_.skip_unreadable,
               "combine what can be read and name the rest, instead of stopping");
@@ -27,11 +27,14 @@ class Combine final : public Command {
       refuse(
           "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with "
           "--state FILE");
+    if (!answers::are_of_mutants(question_.files))
+      refuse_without_effect({quality_}, of_flags("on these states: it is for those of mutants"));
     question_.conditions = gates_.conditions();
     return answers::combine(question_, context.progress);
   }
 
  private:
+  const CLI::Option* quality_ = nullptr;
   GateOptions gates_;
   answers::CombinationQuestion question_;
 };

@@ -197,8 +197,8 @@ class Cover final : public Command {
       refuse_without_effect(
           {neurons_},
           of_flags("{}-m says how many neurons idc takes, but no idc without m is requested", on));
-    if (!lists_combinations(asked))
-      refuse_without_effect({top_}, on + "it is for combinations of clusters, of idc and aidc");
+    if (!coverage::heeded_by(asked).named)
+      refuse_without_effect({top_}, on + "it is for combinations of clusters, as of idc");
     // Profiles and earlier results hold all settings, and are compared by them.
     if (learns() && profile_.empty() && question_.conditions.baseline.empty())
       refuse_idle_learning(asked, on);
@@ -216,12 +216,6 @@ class Cover final : public Command {
     if (!heeded.clusters && question_.items.empty())
       refuse_without_effect({task_}, of_flags("{}it is for important neurons and for items (--items)", on));
     if (!heeded.combinations) refuse_without_effect({reached_.option()}, on + "it is for aidc");
-  }
-
-  // Whether tables name combinations.
-  static bool lists_combinations(const std::vector<Spec>& criteria) {
-    return std::ranges::any_of(criteria,
-                               [](const Spec& spec) { return spec.name == "idc" || spec.name == "aidc"; });
   }
 
   static std::string named(const std::vector<Spec>& criteria) {
@@ -263,8 +257,9 @@ class Cover final : public Command {
     }
     for (const Spec& spec : answer.criteria) context.effective["criterion"].push_back(spec.text());
     // What only criteria heed that the preset left out would be refused when the record is run again.
-    if (!lists_combinations(answer.criteria)) frame::leave_out({top_}, context.effective);
-    if (!coverage::heeded_by(answer.criteria).clusters) frame::leave_out(of_clusters_, context.effective);
+    const coverage::Heeded heeded = coverage::heeded_by(answer.criteria);
+    if (!heeded.named) frame::leave_out({top_}, context.effective);
+    if (!heeded.clusters) frame::leave_out(of_clusters_, context.effective);
     if (reads_) context.effective["train"] = {};
     context.effective["preset"] = {};
     context.effective["neurons"] = {};  // now part of the criteria

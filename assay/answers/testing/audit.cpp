@@ -24,7 +24,7 @@ std::vector<std::string> chosen_criteria(const AuditQuestion& question) {
   std::vector<std::string> texts = question.criteria;
   if (question.preset == coverage::released_preset)
     fail(Fault::usage,
-         "{} {} is a computation of its own, for coverage alone; choose another preset or name criteria",
+         "{} {} is a separate computation, for coverage alone; choose another preset or name criteria",
          About{"preset", "{preset}"}, question.preset);
   if (!question.preset.empty() || texts.empty()) {
     const std::vector<std::string> preset =

@@ -94,10 +94,12 @@ void combine_coverage(const CombinationQuestion& question, Progress& progress, r
 
 }  // namespace
 
+bool are_of_mutants(const std::vector<std::string>& files) { return has_schema(files, "assay/mutation"); }
+
 report::Document combine(const CombinationQuestion& question, Progress& progress) {
   report::Document document;
   report::check(question.conditions, std::vector<std::string>());
-  if (has_schema(question.files, "assay/mutation"))
+  if (are_of_mutants(question.files))
     combine_mutants(question, progress, document);
   else if (has_schema(question.files, "assay/inspection"))
     combine_inspections(question, progress, document);

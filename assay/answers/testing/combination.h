@@ -20,6 +20,9 @@ struct CombinationQuestion {
   report::Conditions conditions = {};
 };
 
+// Whether one of the files is a state of mutants, so that all must be.
+bool are_of_mutants(const std::vector<std::string>& files);
+
 report::Document combine(const CombinationQuestion& question, Progress& progress);
 
 }  // namespace assay::answers

@@ -285,7 +285,7 @@ class Covering {
     return which + " of each record; of layers without their positions, its activations";
   }
 
-  // What the records of each group cover, by a pass of its own: states do not say which record covers what.
+  // What the records of each group cover, by a separate pass: states do not say which record covers what.
   std::vector<report::Measurement> add_by_group(report::Document& document) const {
     const std::vector<groups::Group> groups = groups::groups_of(*test_);
     if (question_.measure.shards > 1) return {};

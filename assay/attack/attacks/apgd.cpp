@@ -92,7 +92,7 @@ class Climbed {
   }
 
  private:
-  std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels_[row]); }
+  std::size_t label(std::size_t row) const { return labels_[row]; }
   std::optional<std::size_t> aim(std::size_t row) const {
     return aims_.empty() ? std::nullopt : std::optional(static_cast<std::size_t>(aims_[row]));
   }
@@ -221,7 +221,7 @@ class Apgd final : public Attack {
     std::vector<std::int64_t> better;
     for (std::size_t r = 0; r < last.size(); ++r) {
       at.rises[r] += at.now.value[r] > last[r] ? 1 : 0;
-      if (at.now.value[r] > at.best.value[r]) better.push_back(static_cast<std::int64_t>(r));
+      if (at.now.value[r] > at.best.value[r]) better.push_back(r);
     }
     take(at.now, better, at.best);
   }
@@ -235,7 +235,7 @@ class Apgd final : public Attack {
       at.halved[r] = few || stuck;
       if (!at.halved[r]) continue;
       at.step[r] /= 2;
-      back.push_back(static_cast<std::int64_t>(r));
+      back.push_back(r);
     }
     take(at.best, back, at.now);
     at.best_then = at.best.value;

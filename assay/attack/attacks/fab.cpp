@@ -169,7 +169,7 @@ class Fab final : public Attack {
     for (std::int64_t r = 0; r < scores.size(0); ++r) {
       const auto of = [&](std::int64_t one) { return all[r * classes + one]; };
       const std::size_t place = r;
-      found.push_back(static_cast<double>(of(aim[place]) - of(label[place])));
+      found.push_back(of(aim[place]) - of(label[place]));
     }
     return found;
   }

@@ -18,8 +18,7 @@ class Rotation final : public Attack {
 
   Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "rotation");
-    const double aspect =
-        static_cast<double>(problem.inputs.size(2)) / static_cast<double>(problem.inputs.size(3));
+    const double aspect = static_cast<double>(problem.inputs.size(2)) / problem.inputs.size(3);
     std::vector<float> maps;
     for (const double sign : random_signs(problem)) {
       const double angle = sign * degrees_ * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);

@@ -35,7 +35,7 @@ struct Planes {
 // The share of a plane that a square covers after so many queries of all.
 double share_of(double first, std::size_t query, std::size_t queries) {
   constexpr std::array<double, 9> until{10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000};
-  const double scaled = static_cast<double>(query) / static_cast<double>(queries) * 10'000;
+  const double scaled = static_cast<double>(query) / queries * 10'000;
   double share = first;
   for (const double bound : until)
     if (scaled > bound) share /= 2;

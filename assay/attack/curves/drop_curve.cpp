@@ -20,7 +20,7 @@ std::optional<double> DropCurve::half_drop() const {
   if (clean == 0 || is_half_at_first()) return std::nullopt;
   for (std::size_t i = 1; i < right.size(); ++i) {
     if (2 * right[i] > clean) continue;
-    const double before = right[i - 1], after = static_cast<double>(right[i]),
+    const double before = right[i - 1], after = right[i],
                  way = (before - static_cast<double>(clean) / 2) / (before - after);
     return along.severity(i - 1) + way * (along.severity(i) - along.severity(i - 1));
   }

@@ -64,6 +64,7 @@ CriterionInfo aidc_criterion() {
       .needs = CriterionInfo::Needs::combinations,
       .all_layers = false,
       .of_neurons = true,
+      .names_combinations = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         return std::make_unique<AttainableIdc>(setup, important_count(setup.options));
       }};

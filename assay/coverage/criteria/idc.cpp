@@ -348,6 +348,7 @@ CriterionInfo idc_criterion() {
       .needs = CriterionInfo::Needs::clusters,
       .all_layers = false,
       .of_neurons = true,
+      .names_combinations = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         return std::make_unique<Idc>(setup.spec.text(), setup.profile, setup.layers,
                                      important_count(setup.options));

@@ -14,7 +14,7 @@ namespace assay::coverage {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t no_neuron = static_cast<std::size_t>(-1);
+constexpr std::size_t no_neuron = -1;
 
 std::uint64_t ones(const std::vector<bool>& bits) { return std::ranges::count(bits, true); }
 
@@ -28,6 +28,13 @@ std::vector<std::uint8_t> bytes_of(const std::vector<bool>& bits) { return {bits
 
 bool can_change(const LayerStatistics& layer, std::size_t neuron) {
   return !layer.constant(neuron) && !layer.duplicate(neuron);
+}
+
+// Throws Error{usage} unless it is above 1.
+double factor_option(const CriterionSetup& setup, const std::string& name) {
+  const double factor = setup.options.number(name);
+  if (!(factor > 1)) fail(Fault::usage, "{}: {} is {}; it must be above 1", setup.spec.text(), name, factor);
+  return factor;
 }
 
 }  // namespace
@@ -240,10 +247,33 @@ const RecordPairs& RecordPairs::same_kind(const Criterion& other) const {
   });
 }
 
-double factor_option(const CriterionSetup& setup, const std::string& name) {
-  const double factor = setup.options.number(name);
-  if (!(factor > 1)) fail(Fault::usage, "{}: {} is {}; it must be above 1", setup.spec.text(), name, factor);
-  return factor;
+CriterionInfo pair_criterion(Change cause, Change effect, std::string name, std::string summary,
+                             std::string definition) {
+  std::vector<SpecOption> options;
+  const auto add_factor = [&](const char* option, const char* neuron) {
+    options.push_back(
+        {option, "2",
+         fmt::format("how many times the activation of the {} neuron has to be that of the other record",
+                     neuron)});
+  };
+  if (cause == Change::value) add_factor("factor", "first");
+  if (effect == Change::value) add_factor("effect", "second");
+  return {
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .definition = std::move(definition),
+      .limits =
+          "keeps the activations of all records, 4 bytes each and layer pair, and compares records that are "
+          "alike: slow where few neurons make few patterns of signs of many records; layers are consecutive "
+          "in the order of computation, even next to a branch",
+      .paper = "Sun et al., Testing Deep Neural Networks, arXiv:1803.04792",
+      .options = std::move(options),
+      .make = [cause, effect](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+        PairConditions conditions{.cause = cause, .effect = effect};
+        if (cause == Change::value) conditions.cause_factor = factor_option(setup, "factor");
+        if (effect == Change::value) conditions.effect_factor = factor_option(setup, "effect");
+        return std::make_unique<RecordPairs>(setup, conditions);
+      }};
 }
 
 }  // namespace assay::coverage

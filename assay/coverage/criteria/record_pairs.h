@@ -65,7 +65,9 @@ class RecordPairs final : public Criterion, public Comparable, public Guiding {
   std::vector<LayerPair> pairs_;
 };
 
-// The factor of an option. Throws Error{usage} unless it is above 1.
-double factor_option(const CriterionSetup& setup, const std::string& name);
+// The entry of the criterion of these changes. A change of value has an option, the factor: "factor" of the
+// cause, "effect" of the effect.
+CriterionInfo pair_criterion(Change cause, Change effect, std::string name, std::string summary,
+                             std::string definition);
 
 }  // namespace assay::coverage

@@ -5,31 +5,14 @@
 namespace assay::coverage {
 
 CriterionInfo vv_criterion() {
-  return {
-      .name = "vv",
-      .summary =
-          "value-value coverage: a neuron's change of value, no sign of its layer changing, changes the "
-          "value, not the sign, of a neuron of the next layer",
-      .definition =
-          "pairs (i, j) of neurons of consecutive layers for which two records exist whose signs (activation "
-          "> 0) in the first layer are the same, whose activations of i differ by at least the factor, and "
-          "whose activations of j have the same sign and differ by at least theirs; divided by all pairs",
-      .limits =
-          "keeps the activations of all records, 4 bytes each and layer pair, and compares records that are "
-          "alike: slow where few neurons make few patterns of signs of many records; layers are consecutive "
-          "in the order of computation, even next to a branch",
-      .paper = "Sun et al., Testing Deep Neural Networks, arXiv:1803.04792",
-      .options = {{"factor", "2",
-                   "how many times the activation of the first neuron has to be that of the other record"},
-                  {"effect", "2",
-                   "how many times the activation of the second neuron has to be that of the other record"}},
-      .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
-        return std::make_unique<RecordPairs>(setup,
-                                             PairConditions{.cause = Change::value,
-                                                            .effect = Change::value,
-                                                            .cause_factor = factor_option(setup, "factor"),
-                                                            .effect_factor = factor_option(setup, "effect")});
-      }};
+  return pair_criterion(
+      Change::value, Change::value, "vv",
+      "value-value coverage: a neuron's change of value, no sign of its layer changing, changes the "
+      "value, not the sign, of a neuron of the next layer",
+      "pairs (i, j) of neurons of consecutive layers for which two records exist whose signs "
+      "(activation > 0) "
+      "in the first layer are the same, whose activations of i differ by at least the factor, and "
+      "whose activations of j have the same sign and differ by at least theirs; divided by all pairs");
 }
 
 }  // namespace assay::coverage

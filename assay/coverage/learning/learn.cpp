@@ -3,12 +3,8 @@
 #include <assay/array_math.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -17,14 +13,13 @@
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/item_view.h"
 #include "assay/coverage/learning/profile_json.h"
-#include "assay/coverage/learning/quantiles.h"
+#include "assay/coverage/learning/statistics_learner.h"
 #include "assay/coverage/settings.h"
 #include "assay/coverage/usable_records.h"
 #include "assay/data/given.h"
 #include "assay/engine/layers/layer_selection.h"
 #include "assay/engine/layers/unit_views.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -35,77 +30,6 @@ using Column = std::vector<float>;  // activations of a neuron, in the order of 
 
 constexpr std::size_t histogram_bins = 42;
 constexpr std::size_t most_ids = 10;  // of records with non-finite activations that are named
-
-// Ranges, moments and duplicates of one layer's neurons, record by record, so that batches do not matter.
-class StatisticsLearner {
- public:
-  // Of at most `records` records.
-  StatisticsLearner(const Layer& layer, const std::set<double>& quantiles, std::size_t records) {
-    if (!quantiles.empty()) quantiles_.emplace(std::vector(quantiles.begin(), quantiles.end()), records);
-    for (const double share : quantiles) result_.quantiles[share] = {};
-    result_.layer = layer.name;
-    result_.op = layer.op;
-    result_.floor = layer.range.low;
-    result_.ceiling = layer.range.high;
-  }
-
-  void observe(const Activations& activations, const std::vector<bool>& usable) {
-    for (std::size_t r = 0; r < activations.rows; ++r) {
-      if (usable[r]) add(activations.row(r));
-    }
-  }
-
-  LayerStatistics finish() {
-    const double n = records_;
-    for (std::size_t i = 0; i < result_.low.size(); ++i) {
-      const double shifted = sum_[i] / n;
-      result_.mean.push_back(first_[i] + shifted);
-      result_.deviation.push_back(std::sqrt(std::max(0.0, squares_[i] / n - shifted * shifted)));
-      if (result_.low[i] == result_.high[i]) result_.deviation.back() = 0;
-    }
-    for (auto& [share, values] : result_.quantiles) values = quantiles_->at(share);
-    find_duplicates();
-    return std::move(result_);
-  }
-
- private:
-  void add(std::span<const float> row) {
-    if (records_++ == 0) {
-      first_.assign(row.begin(), row.end());
-      result_.low = result_.high = first_;
-      sum_.assign(row.size(), 0);
-      squares_.assign(row.size(), 0);
-      hash_.assign(row.size(), 0);
-    }
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const float value = row[i];
-      result_.low[i] = std::min(result_.low[i], value);
-      result_.high[i] = std::max(result_.high[i], value);
-      const double shifted = static_cast<double>(value) - first_[i];  // against cancellation
-      sum_[i] += shifted;
-      squares_[i] += shifted * shifted;
-      hash_[i] = (hash_[i] ^ std::bit_cast<std::uint32_t>(value + 0.0F)) * 0x9E3779B97F4A7C15ULL;
-      hash_[i] ^= hash_[i] >> 29;
-    }
-    if (quantiles_) quantiles_->observe(row, result_.layer);
-  }
-
-  // Neurons whose activations agree on every record: by hash, and by everything else that is known of them.
-  void find_duplicates() {
-    std::map<std::tuple<std::uint64_t, float, float, double>, std::uint32_t> seen;
-    for (std::uint32_t i = 0; i < result_.low.size(); ++i) {
-      const std::tuple key{hash_[i], result_.low[i], result_.high[i], result_.mean[i]};
-      result_.same_as.push_back(seen.emplace(key, i).first->second);
-    }
-  }
-
-  LayerStatistics result_;
-  std::size_t records_ = 0;
-  std::vector<float> first_;
-  std::vector<double> sum_, squares_;
-  std::vector<std::uint64_t> hash_;
-  std::optional<Quantiles> quantiles_;
-};
 
 struct Wishes {
   bool clusters = false, combinations = false, traces = false, automatic = false;
@@ -412,8 +336,8 @@ class Learner {
         leave_out(shown.indices[r]);
     }
     for (const std::size_t record : shown.left_out) leave_out(record);
-    workers_for(statistics_.size(), threads_,
-                [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
+    parallel_for(statistics_.size(), threads_,
+                 [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
               usable, columns_[c]);

@@ -275,7 +275,7 @@ std::size_t CsvTable::column(const std::string& name) const {
   if (std::count(it, header.end(), name) > 1)
     fail(Fault::data, "{}: {} columns are named '{}'; give them different names, or name one by its number",
          path, std::count(it, header.end(), name), name);
-  if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
+  if (it != header.end()) return it - header.begin();
   double number = 0;
   const std::size_t width = rows[0].size();
   if (to_number(name, '.', number) && number >= 0 && number < static_cast<double>(width) &&

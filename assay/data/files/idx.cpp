@@ -51,7 +51,7 @@ double element(int type, const char* at) {
   const std::uint64_t bits = big_endian(at, element_size(type));
   switch (type) {
     case 0x08:
-      return static_cast<double>(bits);
+      return bits;
     case 0x09:
       return static_cast<std::int8_t>(bits);
     case 0x0B:
@@ -137,7 +137,7 @@ class IdxSource final : public Source {
     elements_ = element_count(shape_);
   }
 
-  std::size_t size() const override { return static_cast<std::size_t>(images_.shape[0]); }
+  std::size_t size() const override { return images_.shape[0]; }
   Shape shape() const override { return shape_; }
   bool is_8bit() const override { return images_.type == 0x08; }
   std::optional<std::int64_t> label(std::size_t index) const override {

@@ -21,7 +21,7 @@ struct Pixels {
  private:
   std::size_t place(int x, int y, int c) const {
     const std::int64_t pixel = std::int64_t{y} * width + x;
-    return static_cast<std::size_t>(pixel * channels + c);
+    return pixel * channels + c;
   }
 };
 using Image = Pixels<std::uint8_t>;

@@ -63,7 +63,7 @@ class NumpySource final : public Source {
     for (const OtherRows& other : others_) require_fitting(other);
   }
 
-  std::size_t size() const override { return static_cast<std::size_t>(inputs_.shape()[0]); }
+  std::size_t size() const override { return inputs_.shape()[0]; }
   Shape shape() const override { return shape_; }
   DType dtype() const override {
     const bool tokens = !is_real(inputs_.dtype()) && size_of(inputs_.dtype()) > 1;

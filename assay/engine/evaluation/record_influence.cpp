@@ -79,7 +79,7 @@ class Comparison {
   std::optional<RecordInfluence> find() {
     if (records_ < 2 || compared_.empty()) return std::nullopt;
     std::vector<std::int64_t> all(static_cast<std::size_t>(records_));
-    for (std::int64_t r = 0; r < records_; ++r) all[static_cast<std::size_t>(r)] = r;
+    for (std::int64_t r = 0; r < records_; ++r) all[r] = r;
     const bool rounds = round(session_.graph(), compared_);
     const Tensors together = run(all);
     for (std::int64_t r = 0; r < records_; ++r) {

@@ -97,7 +97,7 @@ bool DecisionRows::is_over_rows(const Node& node) const {
   if (!holds_rows(node.outputs[0])) return true;
   const Shape& shape = info(node.outputs[0]).shape;
   const std::int64_t axis = node.integer("axis", -1);
-  const std::size_t from_front = static_cast<std::size_t>(axis < 0 ? axis + std::ssize(shape) : axis);
+  const std::size_t from_front = axis < 0 ? axis + std::ssize(shape) : axis;
   return from_front < shape.size() && shape[from_front] * shape[0] == element_count(shape);
 }
 

@@ -21,7 +21,7 @@ struct Composite {
 };
 
 // The smallest set of two or more element-wise (or reducing) nodes that contains all readers of `root` and
-// ends in one value. Nothing if there is none. `choices`: comparisons and Where are such nodes, too.
+// ends in one value. Nothing if there is none. `choices`: comparisons and Where are such nodes as well.
 std::optional<Composite> find_composite(const Graph& graph, std::span<const ValueInfo> infos, ValueId root,
                                         bool choices = false);
 

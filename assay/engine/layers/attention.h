@@ -10,15 +10,15 @@
 
 namespace assay::inline engine {
 
-// The node that computes the value, behind nodes that only move it or give it another type. nullptr for
-// inputs and constants. `moved`: the value in front of these.
+// The node that computes the value, before nodes that only move it or give it another type. nullptr for
+// inputs and constants. `moved`: what it computes.
 const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved = nullptr);
 
 struct Attention {
   const Node* product = nullptr;  // of weights and values
   const Node* softmax = nullptr;  // that gives the weights
 };
-// That which computes the value, but for movement.
+// The attention that computes the value, but for movement; nothing where another node does.
 std::optional<Attention> attention_of(const Graph& graph, ValueId value);
 
 // Whether the weights are those of the last axis, the tokens that are looked at.

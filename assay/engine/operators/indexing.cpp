@@ -105,7 +105,7 @@ Outputs scatter_nd(const Call& call) {
 // Input 2 holds the two values [off, on].
 Outputs one_hot(const Call& call) {
   const Array &indices = call.input(0), &values = call.input(2);
-  const std::int64_t depth = static_cast<std::int64_t>(call.number(1, 0));
+  const std::int64_t depth = call.number(1, 0);
   if (values.count() != 2)
     fail(Fault::model, "the values are {}; off and on are needed", to_string(values.shape()));
   require_in("depth", depth, 1, largest_extent);

@@ -44,7 +44,7 @@ Places places_along(double start, double step, std::int64_t count, std::int64_t 
   Ints low, high;
   std::vector<double> low_weight, high_weight;
   for (std::int64_t i = 0; i < count; ++i) {
-    const double at = start + (static_cast<double>(i) + 0.5) * step;
+    const double at = start + (i + 0.5) * step;
     const bool outside = !(at >= -1 && at <= static_cast<double>(size));
     const double inside = std::clamp(outside ? 0 : at, 0.0, static_cast<double>(size - 1));
     const auto below = static_cast<std::int64_t>(inside);

@@ -15,7 +15,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) { return i; }
 
 std::int64_t product(const Shape& shape, std::int64_t begin, std::int64_t end) {
   return std::accumulate(shape.begin() + begin, shape.begin() + end, std::int64_t{1}, std::multiplies<>());
@@ -367,13 +367,7 @@ class Mover {
   ValueId value_like(ValueId id, Shape front) {
     const ValueId made = builder_.value(builder_.unused_name(graph_.value(id).name + " (batch-major)"));
     infos_.resize(index_of(made) + 1);
-    infos_[index_of(made)] = {.shape = std::move(front),
-                              .computed = true,
-                              .floating = true,
-                              .single = true,
-                              .of_records = true,
-                              .batch_axis = 0,
-                              .varying_axis = 0};
+    infos_[index_of(made)] = info_of_records(std::move(front));
     return made;
   }
 

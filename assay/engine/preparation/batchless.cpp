@@ -64,7 +64,7 @@ std::optional<Graph> without_leading_ones(const Graph& graph, const SampleShapes
 
 using Ints = std::vector<std::int64_t>;
 
-std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t nth(std::int64_t i) { return i; }
 
 std::int64_t shifted(std::int64_t axis) { return axis < 0 ? axis : axis + 1; }
 

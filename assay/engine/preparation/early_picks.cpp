@@ -152,7 +152,7 @@ class Picker {
       const ValueId result = graph_.node(m).outputs[0];
       passed_.insert(result);
       picked[result] = put(graph_.node(m), node, shape_with(result, count));
-      instead_[builder_.nodes().back().name] = static_cast<double>(count) / static_cast<double>(length);
+      instead_[builder_.nodes().back().name] = static_cast<double>(count) / length;
     }
     put_result(n, picked.at(pick.inputs[0]));
   }
@@ -194,17 +194,11 @@ class Picker {
     node.outputs = {made};
     builder_.node(std::move(node));
     infos_.resize(index_of(made) + 1);
-    infos_[index_of(made)] = {.shape = std::move(shape),
-                              .computed = true,
-                              .floating = true,
-                              .single = true,
-                              .of_records = true,
-                              .batch_axis = 0,
-                              .varying_axis = 0};
+    infos_[index_of(made)] = info_of_records(std::move(shape));
     return made;
   }
 
-  // In the place of the pick: the same without the axis where the pick leaves it out.
+  // Instead of the pick: the same without the axis where the pick leaves it out.
   void put_result(NodeId n, ValueId picked) {
     const Node& pick = graph_.node(n);
     Shape target = info(pick.outputs[0]).shape;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Networks that compute a position of a text from itself and those before it: texts that begin alike differ
-// only from the first other token on. Here the rest of a text becomes a network of its own. What it reads of
+// only from the first other token on. Here the rest of a text becomes a separate network. What it reads of
 // earlier positions (keys and values of attention) is given, as a run of the whole network with a text that
 // begins like that found it.
 

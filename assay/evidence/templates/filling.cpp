@@ -163,7 +163,7 @@ class Filling {
 };
 
 std::size_t number_in(std::span<const FilledItem> items, State state) {
-  return static_cast<std::size_t>(std::ranges::count(items, state, &FilledItem::state));
+  return std::ranges::count(items, state, &FilledItem::state);
 }
 
 constexpr const char* no_claim =

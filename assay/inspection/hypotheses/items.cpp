@@ -163,8 +163,7 @@ class ItemsOfData final : public Annotator {
   }
 
   std::size_t class_of_item(float label, const std::string& id) const {
-    if (label >= 0 && label < static_cast<float>(names_.size()) && label == std::floor(label))
-      return static_cast<std::size_t>(label);
+    if (label >= 0 && label < static_cast<float>(names_.size()) && label == std::floor(label)) return label;
     fail(Fault::data,
          "hypothesis 'items', record '{}': label {} is not one of {} classes, from 0 on; if it means that an "
          "item does not count, items[ignore={}] leaves it out",

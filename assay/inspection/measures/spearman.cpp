@@ -66,7 +66,7 @@ class Spearman final : public MomentState {
   std::vector<double> calibration() const override {
     std::vector<double> flat;
     for (const Grades& grades : known_) {
-      flat.push_back(static_cast<double>(grades.values.size()));
+      flat.push_back(grades.values.size());
       flat.insert(flat.end(), grades.values.begin(), grades.values.end());
       flat.insert(flat.end(), grades.below.begin(), grades.below.end());
     }
@@ -75,7 +75,7 @@ class Spearman final : public MomentState {
   void set_calibration(const std::vector<double>& flat) override {
     std::size_t next = 0;
     for (Grades& grades : known_) {
-      grades.values.resize(static_cast<std::size_t>(flat.at(next++)));
+      grades.values.resize(flat.at(next++));
       grades.below.resize(grades.values.size() + 1);
       for (float& value : grades.values) value = static_cast<float>(flat.at(next++));
       for (double& share : grades.below) share = flat.at(next++);

@@ -108,8 +108,7 @@ void Ratio::add(double numerator, double denominator) {
 // 1977, 6.4).
 double Ratio::half_width() const {
   if (count_ < 2) return 0;
-  const double r = share(), n = static_cast<double>(count_),
-               squares = above_squared_ - 2 * r * product_ + r * r * below_squared_;
+  const double r = share(), n = count_, squares = above_squared_ - 2 * r * product_ + r * r * below_squared_;
   return normal_quantile(0.975) * std::sqrt(std::max(0.0, squares) * n / (n - 1)) / std::abs(below_);
 }
 

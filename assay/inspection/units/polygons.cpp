@@ -9,7 +9,7 @@ void fill_polygon(const Polygon& polygon, std::size_t width, std::size_t height,
                   std::vector<std::uint8_t>& mask) {
   std::vector<double> crossings;
   for (std::size_t row = 0; row < height; ++row) {
-    const double y = static_cast<double>(row) + 0.5;
+    const double y = row + 0.5;
     crossings.clear();
     for (std::size_t c = 0; c < polygon.size(); ++c) {
       const auto& [x0, y0] = polygon[c];

@@ -245,7 +245,7 @@ class Remover {
   }
 
   static std::size_t counted_axis(std::int64_t axis, std::size_t rank) {
-    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+    return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
   }
 
   // Parts one after the other along the axis of the units, some of them with fewer; or parts along another

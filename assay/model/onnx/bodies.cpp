@@ -48,8 +48,7 @@ onnx::ModelProto body_in_file(const Node& node, const std::string& attribute,
   const int own = body.input_size() - static_cast<int>(captured.size());
   if (own < 0) fail(Fault::model, "{}: it captures more than its body reads", node.describe());
   Names names;
-  for (int i = 0; i < static_cast<int>(captured.size()); ++i)
-    names[body.input(own + i).name()] = captured[static_cast<std::size_t>(i)];
+  for (int i = 0; i < static_cast<int>(captured.size()); ++i) names[body.input(own + i).name()] = captured[i];
   rename(body, names);
   body.mutable_input()->DeleteSubrange(own, static_cast<int>(captured.size()));
   return model;

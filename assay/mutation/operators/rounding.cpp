@@ -16,4 +16,21 @@ float rounded_to(const BinaryFormat& format, float value) {
   return static_cast<float>(rounded);
 }
 
+OperatorInfo rounding_operator(const char* name, const char* title, const std::string& called,
+                               const std::string& limits, const BinaryFormat& format) {
+  return {.name = name,
+          .title = title,
+          .summary = "the weights of a layer are rounded to " + called,
+          .definition = "every weight of the layer is rounded to the nearest number of " + called +
+                        ", ties to even; computation stays float32, biases stay",
+          .limits = "one mutant per layer; the format " + limits,
+          .paper = "a precision fault: the format as hardware stores it",
+          .level = OperatorInfo::Level::layer,
+          .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
+          .apply =
+              [format](const MutationSite& target, Edit& edit) {
+                change_all_weights(target, edit, [&](float w) { return rounded_to(format, w); });
+              }};
+}
+
 }  // namespace assay::mutation

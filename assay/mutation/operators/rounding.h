@@ -2,6 +2,10 @@
 
 // float32 rounded to narrower binary formats, to the nearest with ties to even.
 
+#include <string>
+
+#include <assay/extend/mutation_operator.h>
+
 namespace assay::mutation {
 
 struct BinaryFormat {
@@ -14,5 +18,9 @@ inline constexpr BinaryFormat bfloat16{7, -126, 0x1.FEp127};
 
 // Beyond the greatest finite number: infinite. Below the least normal one: subnormal, with gradual underflow.
 float rounded_to(const BinaryFormat& format, float value);
+
+// The operator that rounds the weights of a layer. `called`: the format, "IEEE 754 binary16 (float16)".
+OperatorInfo rounding_operator(const char* name, const char* title, const std::string& called,
+                               const std::string& limits, const BinaryFormat& format);
 
 }  // namespace assay::mutation

@@ -1,4 +1,4 @@
-// Blocks that are passed by.
+// Residual blocks that pass their input on and add nothing to it.
 
 #include <algorithm>
 #include <vector>

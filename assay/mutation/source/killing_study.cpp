@@ -445,7 +445,7 @@ class StudyRun {
     by_test.push_back(test);
   }
 
-  static constexpr std::size_t nothing = static_cast<std::size_t>(-1);
+  static constexpr std::size_t nothing = -1;
 
   const Program& program_;
   const Subject& subject_;

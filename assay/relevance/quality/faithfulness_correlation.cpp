@@ -9,33 +9,17 @@
 namespace assay::relevance {
 namespace {
 
-class FaithfulnessCorrelation final : public Quality {
- public:
-  explicit FaithfulnessCorrelation(const SpecOptions& options) : options_(options) {}
-
-  QualityValues of(const ExplainedBatch& batch) const override {
-    const Subsets subsets = options_.subsets_of(batch);
-    QualityValues found;
-    for (std::size_t r = 0; r < subsets.loss.size(); ++r)
-      found.values.push_back(pearson(subsets.relevance[r], subsets.loss[r]));
-    return found;
+double pearson(const std::vector<double>& a, const std::vector<double>& b) {
+  const double mean_a = mean_of(a), mean_b = mean_of(b);
+  double both = 0, of_a = 0, of_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    both += (a[i] - mean_a) * (b[i] - mean_b);
+    of_a += (a[i] - mean_a) * (a[i] - mean_a);
+    of_b += (b[i] - mean_b) * (b[i] - mean_b);
   }
-
- private:
-  static double pearson(const std::vector<double>& a, const std::vector<double>& b) {
-    const double mean_a = mean_of(a), mean_b = mean_of(b);
-    double both = 0, of_a = 0, of_b = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      both += (a[i] - mean_a) * (b[i] - mean_b);
-      of_a += (a[i] - mean_a) * (a[i] - mean_a);
-      of_b += (b[i] - mean_b) * (b[i] - mean_b);
-    }
-    if (of_a == 0 || of_b == 0) return std::numeric_limits<double>::quiet_NaN();
-    return both / std::sqrt(of_a * of_b);
-  }
-
-  SubsetOptions options_;
-};
+  if (of_a == 0 || of_b == 0) return std::numeric_limits<double>::quiet_NaN();
+  return both / std::sqrt(of_a * of_b);
+}
 
 }  // namespace
 
@@ -49,7 +33,7 @@ QualityInfo faithfulness_correlation_quality() {
       .paper = "Bhatt et al., Evaluating and Aggregating Feature-based Model Explanations, IJCAI 2020",
       .higher_is_better = true,
       .options = SubsetOptions::declared(),
-      .make = [](const SpecOptions& options) { return std::make_unique<FaithfulnessCorrelation>(options); }};
+      .make = [](const SpecOptions& options) { return std::make_unique<SubsetQuality>(options, pearson); }};
 }
 
 }  // namespace assay::relevance

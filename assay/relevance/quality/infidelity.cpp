@@ -5,36 +5,20 @@
 namespace assay::relevance {
 namespace {
 
-class Infidelity final : public Quality {
- public:
-  explicit Infidelity(const SpecOptions& options) : options_(options) {}
-
-  QualityValues of(const ExplainedBatch& batch) const override {
-    const Subsets subsets = options_.subsets_of(batch);
-    QualityValues found;
-    for (std::size_t r = 0; r < subsets.loss.size(); ++r)
-      found.values.push_back(best_squared_error(subsets.relevance[r], subsets.loss[r]));
-    return found;
+// With relevance in the unit that fits best.
+double best_squared_error(const std::vector<double>& relevance, const std::vector<double>& loss) {
+  double products = 0, squares = 0, error = 0;
+  for (std::size_t i = 0; i < loss.size(); ++i) {
+    products += relevance[i] * loss[i];
+    squares += relevance[i] * relevance[i];
   }
-
- private:
-  // With relevance in the unit that fits best.
-  static double best_squared_error(const std::vector<double>& relevance, const std::vector<double>& loss) {
-    double products = 0, squares = 0, error = 0;
-    for (std::size_t i = 0; i < loss.size(); ++i) {
-      products += relevance[i] * loss[i];
-      squares += relevance[i] * relevance[i];
-    }
-    const double unit = squares > 0 ? products / squares : 0;
-    for (std::size_t i = 0; i < loss.size(); ++i) {
-      const double off = unit * relevance[i] - loss[i];
-      error += off * off;
-    }
-    return error / loss.size();
+  const double unit = squares > 0 ? products / squares : 0;
+  for (std::size_t i = 0; i < loss.size(); ++i) {
+    const double off = unit * relevance[i] - loss[i];
+    error += off * off;
   }
-
-  SubsetOptions options_;
-};
+  return error / loss.size();
+}
 
 }  // namespace
 
@@ -49,7 +33,9 @@ QualityInfo infidelity_quality() {
       .paper = "Yeh et al., On the (In)fidelity and Sensitivity of Explanations, NeurIPS 2019",
       .higher_is_better = false,
       .options = SubsetOptions::declared(),
-      .make = [](const SpecOptions& options) { return std::make_unique<Infidelity>(options); }};
+      .make = [](const SpecOptions& options) {
+        return std::make_unique<SubsetQuality>(options, best_squared_error);
+      }};
 }
 
 }  // namespace assay::relevance

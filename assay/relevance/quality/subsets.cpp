@@ -42,4 +42,12 @@ Subsets SubsetOptions::subsets_of(const ExplainedBatch& batch) const {
   return found;
 }
 
+QualityValues SubsetQuality::of(const ExplainedBatch& batch) const {
+  const Subsets subsets = options_.subsets_of(batch);
+  QualityValues found;
+  for (std::size_t r = 0; r < subsets.loss.size(); ++r)
+    found.values.push_back(judge_(subsets.relevance[r], subsets.loss[r]));
+  return found;
+}
+
 }  // namespace assay::relevance

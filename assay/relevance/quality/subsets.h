@@ -28,4 +28,16 @@ class SubsetOptions {
   std::uint64_t seed_;
 };
 
+// Judges every record by its subsets: what the relevance of each is beside what the score loses without it.
+class SubsetQuality final : public Quality {
+ public:
+  using Judge = double (*)(const std::vector<double>& relevance, const std::vector<double>& loss);
+  SubsetQuality(const SpecOptions& options, Judge judge) : options_(options), judge_(judge) {}
+  QualityValues of(const ExplainedBatch& batch) const override;
+
+ private:
+  SubsetOptions options_;
+  Judge judge_;
+};
+
 }  // namespace assay::relevance

@@ -353,7 +353,7 @@ void tell_notice(report::Document& document, const std::string& notice) {
 // Rows whose units are not finite.
 void add_left_out(report::Document& document, const inspection::Inspection& inspection) {
   for (const inspection::AlignedPair& pair : inspection.pairs) {
-    const double all = static_cast<double>(pair.rows + pair.not_finite);
+    const double all = pair.rows + pair.not_finite;
     if (pair.not_finite == 0 || static_cast<double>(pair.not_finite) < much_left_out * all) continue;
     document.warnings.push_back(
         {"left-out-records",

@@ -16,7 +16,7 @@ struct Panel {
   int left = 0, width = 0, height = 0, zoom = 1;  // width and height in pixels of the record
 };
 
-// Frames two pixels wide, and cells that let the picture through by half, each class in a colour of its own.
+// Frames two pixels wide, and cells that let the picture through by half, each class in a separate colour.
 // What is outside of the panel is left out. REQUIRES three channels.
 void draw_marks(Image& image, const Panel& panel, const task::Marks& marks);
 

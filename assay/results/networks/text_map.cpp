@@ -143,7 +143,7 @@ std::string shaded_line(std::span<const ShadedWord> words) {
   for (const ShadedWord& word : words) {
     const double height = std::min(1.0, std::abs(word.share)) * (bars.size() - 1);
     text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", word.text, word.share < 0 ? "-" : "",
-                        bars[static_cast<std::size_t>(std::lround(height))]);
+                        bars[std::lround(height)]);
   }
   return text;
 }

@@ -32,7 +32,7 @@ void add_facts(report::Document& document, const coverage::CoverageState& state)
   if (labelled > 0)
     document.facts.push_back({"test_accuracy",
                               whole ? "test accuracy" : "test accuracy, of the records that are left",
-                              static_cast<double>(correct) / static_cast<double>(labelled), Kind::percent});
+                              static_cast<double>(correct) / labelled, Kind::percent});
   document.facts.push_back(count_fact("training_records", "training records", state.profile().records));
   add_warnings(document, coverage_warnings(state));
 }

@@ -256,10 +256,9 @@ report::Document document_of(const ExplorationResult& result, const explore::Exp
   }
   if (result.plausibility) {
     if (!e.findings.empty())
-      document.facts.push_back({"implausible", "share of findings called implausible",
-                                static_cast<double>(result.plausibility->implausible_count()) /
-                                    static_cast<double>(e.findings.size()),
-                                Kind::percent});
+      document.facts.push_back(
+          {"implausible", "share of findings called implausible",
+           static_cast<double>(result.plausibility->implausible_count()) / e.findings.size(), Kind::percent});
     document.definitions.push_back(implausible_definition(result));
   }
   add_run_facts(document, e);

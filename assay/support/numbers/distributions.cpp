@@ -133,21 +133,6 @@ Interval wilson(double share, double n, double z) {
   return {share <= 0 ? 0 : std::max(0.0, middle - half), share >= 1 ? 1 : std::min(1.0, middle + half)};
 }
 
-std::vector<double> holm(std::span<const double> p) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    if (!std::isnan(p[i])) order.push_back(i);
-  }
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p[i]; });
-  std::vector<double> adjusted(p.size(), std::numeric_limits<double>::quiet_NaN());
-  double greatest = 0;
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    greatest = std::max(greatest, p[order[rank]] * static_cast<double>(order.size() - rank));
-    adjusted[order[rank]] = std::min(1.0, greatest);
-  }
-  return adjusted;
-}
-
 double fisher_exact(double a, double m, double b, double n) {
   const double hits = a + b, least = std::max(0.0, hits - n), most = std::min(hits, m);
   const auto likelihood = [&](double k) {

@@ -16,9 +16,6 @@ Interval wilson(double share, double n, double z);
 // Fisher's exact test of a 2 x 2 table, two-sided: the probability of all tables with the same margins that
 // are at most as likely. `a` of `m` and `b` of `n` are hits. O(min(a + b, m)).
 double fisher_exact(double a, double m, double b, double n);
-// p values adjusted so that the probability of any false rejection is held (Holm 1979). NaN stays NaN and is
-// not counted among the tests.
-std::vector<double> holm(std::span<const double> p);
 
 // x with P(Z <= x) = p for a standard normal Z; p in (0, 1).
 double normal_quantile(double p);

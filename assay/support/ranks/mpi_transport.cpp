@@ -127,9 +127,9 @@ class MpiTransport final : public Transport {
       int size = 0;
       MPI_Get_count(&status, MPI_BYTE, &size);
       auto part = std::make_unique<Part>();
-      part->bytes.resize(static_cast<std::size_t>(size));
+      part->bytes.resize(size);
       MPI_Imrecv(part->bytes.data(), size, MPI_BYTE, &message, &part->request);
-      coming_[static_cast<std::size_t>(status.MPI_SOURCE)].parts.push_back(std::move(part));
+      coming_[status.MPI_SOURCE].parts.push_back(std::move(part));
     }
   }
 

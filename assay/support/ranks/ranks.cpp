@@ -109,7 +109,7 @@ void Ranks::exchange_places() {
 
 std::size_t Ranks::on_this_machine() const {
   if (size_ == 1) return 1;
-  return static_cast<std::size_t>(std::ranges::count(places_, places_[rank_].host, &Place::host));
+  return std::ranges::count(places_, places_[rank_].host, &Place::host);
 }
 
 std::string Ranks::name_of(std::size_t rank) const {

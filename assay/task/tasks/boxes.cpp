@@ -239,7 +239,7 @@ class Boxes final : public Task {
     }
   }
 
-  std::int64_t background() const { return static_cast<std::int64_t>(classes_); }
+  std::int64_t background() const { return classes_; }
 
   ByClass wanted_in(std::span<const float> targets) const {
     ByClass wanted(classes_);

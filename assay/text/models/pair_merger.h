@@ -11,7 +11,7 @@
 
 namespace assay::text {
 
-inline constexpr std::size_t no_symbol = static_cast<std::size_t>(-1);
+inline constexpr std::size_t no_symbol = -1;
 
 // Tokens of a text as a list, in which neighbours merge.
 struct Symbol {

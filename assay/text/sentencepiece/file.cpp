@@ -193,16 +193,16 @@ class FileReader {
              longest_token);
       if (!std::isfinite(piece.score)) fail(Fault::data, "{}: piece {} has no score", file_.name, i);
       if (!texts.insert(piece.text).second)
-        fail(Fault::data, "{}: '{}' is there twice", file_.name, piece.text);
+        fail(Fault::data, "{}: piece '{}' is there twice", file_.name, piece.text);
       if (piece.type == SentencePiece::Type::byte) bytes.insert(piece.text);
       if (piece.type != SentencePiece::Type::unknown) continue;
       file_.unknown = i;
       ++unknown;
     }
     if (unknown != 1)
-      fail(Fault::data, "{}: {} pieces stand for what is unknown, and one must", file_.name, unknown);
+      fail(Fault::data, "{}: {} pieces stand for what is unknown; there must be one", file_.name, unknown);
     if (file_.by_bytes && bytes.size() != 256)
-      fail(Fault::data, "{}: {} pieces are bytes, and for each of 256 there must be one", file_.name,
+      fail(Fault::data, "{}: {} pieces are bytes; there must be one for each of 256", file_.name,
            bytes.size());
     for (unsigned byte = 0; file_.by_bytes && byte < 256; ++byte) {
       if (!bytes.contains(byte_piece(byte)))
@@ -216,8 +216,9 @@ class FileReader {
     for (const SentencePiece& piece : file_.pieces)
       if (piece.type == SentencePiece::Type::unused)
         fail(Fault::unsupported,
-             "{}: piece '{}' is unused, which Assay does not know of BPE; train it without", file_.name,
-             piece.text);
+             "{}: piece '{}' is unused, which Assay does not support in BPE; train the tokenizer without "
+             "such pieces",
+             file_.name, piece.text);
   }
 
   CodedInputStream input_;

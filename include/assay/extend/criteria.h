@@ -37,6 +37,8 @@ struct CriterionInfo {
   bool all_layers = true;
   // Whether it counts neurons one by one, so that only chosen ones can count (LayerStatistics::chosen).
   bool of_neurons = false;
+  // Whether its items are combinations of clusters that tables name one by one.
+  bool names_combinations = false;
   std::function<std::unique_ptr<Criterion>(const CriterionSetup& setup)> make;
 };
 

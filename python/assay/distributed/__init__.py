@@ -4,7 +4,7 @@
     result = assay.distributed.run("cover", "net.onnx", "train.npz", "test.npz", criterion="kmnc",
                                    folder="/shared/study", shards=8, on=Client("scheduler:8786"))
 
-Parts are those of ``--shard``: ranges of records, or of mutants. Each runs the program in a process of its own, keeps its
+Parts are those of ``--shard``: ranges of records, or of mutants. Each runs the program in a separate process, keeps its
 journal and its state in ``folder``, which all workers share, and goes on from there if its worker dies. The states are then
 combined; the combined state has the bytes of a run in one process. See docs/clusters.md.
 """

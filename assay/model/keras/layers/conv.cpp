@@ -109,6 +109,18 @@ Array one_group_a_channel(const Array& kernel, std::size_t rank) {
   return grouped.reshape(shape);
 }
 
+// With a bias and the activation. `kernel`: in ONNX's order.
+KerasTensors convolved(LayerBuilder& layer, const Image& x, const Window& window, const Array& kernel,
+                       std::int64_t filters, std::optional<std::int64_t> groups) {
+  std::vector<ValueId> operands{x.tensor.value, layer.constant("kernel", kernel)};
+  add_bias(layer, operands, filters);
+  auto attributes = window_attributes(x.positions, window);
+  if (groups) attributes["group"] = *groups;
+  const ValueId value = layer.add("Conv", "", operands, attributes, preact_suffix(layer));
+  return {
+      activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
+}
+
 }  // namespace
 
 KerasTensors convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
@@ -123,14 +135,8 @@ KerasTensors convolution(LayerBuilder& layer, std::span<const KerasTensor> input
         fmt::format("{} groups do not divide {} input channels and {} filters", groups, channels, filters));
   }
   const Array kernel = kernel_weight(layer, "kernel", window, channels / groups, filters);
-  std::vector<ValueId> operands{x.tensor.value,
-                                layer.constant("kernel", transposed(kernel, kernel_order(rank)))};
-  add_bias(layer, operands, filters);
-  auto attributes = window_attributes(x.positions, window);
-  if (groups != 1) attributes["group"] = groups;
-  const ValueId value = layer.add("Conv", "", operands, attributes, preact_suffix(layer));
-  return {
-      activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
+  return convolved(layer, x, window, transposed(kernel, kernel_order(rank)), filters,
+                   groups == 1 ? std::nullopt : std::optional(groups));
 }
 
 KerasTensors depthwise_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
@@ -140,14 +146,7 @@ KerasTensors depthwise_convolution(LayerBuilder& layer, std::span<const KerasTen
   const std::int64_t multiplier = layer.config().size("depth_multiplier", 1);
   const std::int64_t channels = known_channels(layer, x);
   const Array kernel = kernel_weight(layer, "depthwise_kernel", window, channels, multiplier);
-  std::vector<ValueId> operands{x.tensor.value, layer.constant("kernel", one_group_a_channel(kernel, rank))};
-  const std::int64_t filters = channels * multiplier;
-  add_bias(layer, operands, filters);
-  auto attributes = window_attributes(x.positions, window);
-  attributes["group"] = channels;
-  const ValueId value = layer.add("Conv", "", operands, attributes, preact_suffix(layer));
-  return {
-      activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
+  return convolved(layer, x, window, one_group_a_channel(kernel, rank), channels * multiplier, channels);
 }
 
 // A depthwise convolution, then one of size 1 over its channels.

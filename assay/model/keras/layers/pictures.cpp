@@ -29,7 +29,7 @@ Array lanczos_weights(std::int64_t from, std::int64_t to, double radius, bool an
   std::vector<float> all;
   std::vector<double> row(from);
   for (std::int64_t i = 0; i < to; ++i) {
-    const double centre = (static_cast<double>(i) + 0.5) * step - 0.5;
+    const double centre = (i + 0.5) * step - 0.5;
     double sum = 0;
     for (std::int64_t k = 0; k < from; ++k)
       sum += row[k] = lanczos(std::abs(centre - static_cast<double>(k)) / wider, radius);
