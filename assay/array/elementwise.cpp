@@ -114,13 +114,13 @@ int side_of(DType type, Scalar number) {
   });
 }
 
-template <typename F>
-Array compared(const Array& a, Scalar b, const F& f) {
-  if (!is_real(a.dtype()) && !b.is_whole())
-    return compared(a.to(DType::float64), single(b, DType::float64), f);
+// The comparison of two arrays with a number in place of the second, in the wider kind.
+Array compared(const Array& a, Scalar b, Array (*compare)(const Array&, const Array&)) {
+  if (!is_real(a.dtype()) && !b.is_whole()) return compare(a.to(DType::float64), single(b, DType::float64));
   const DType type = with_scalar(a, b);
-  if (const int side = side_of(type, b); side != 0) return full(a.shape(), f(0, side), DType::boolean);
-  return compared(a, single(b, type), f);
+  if (const int side = side_of(type, b); side != 0)
+    return compare(zeros(a.shape(), DType::int8), single(side, DType::int8));
+  return compare(a, single(b, type));
 }
 
 Array truths(const Array& a) { return a.detach().to(DType::boolean); }
@@ -371,12 +371,8 @@ Array lt(const Array& a, const Array& b) {
 Array le(const Array& a, const Array& b) {
   return compared(a, b, [](auto x, auto y) { return x <= y; });
 }
-Array gt(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x > y; });
-}
-Array ge(const Array& a, const Array& b) {
-  return compared(a, b, [](auto x, auto y) { return x >= y; });
-}
+Array gt(const Array& a, const Array& b) { return lt(b, a); }
+Array ge(const Array& a, const Array& b) { return le(b, a); }
 
 Array logical_and(const Array& a, const Array& b) {
   return of_truths(a, b, [](bool x, bool y) { return x && y; });
@@ -480,24 +476,12 @@ Array operator/(Scalar a, const Array& b) { return scalar(a, array::with_scalar(
 Array operator-(const Array& a) { return array::neg(a); }
 
 // Compared in the wider kind: 2 < 2.5 of integers as well.
-Array operator==(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x == y; });
-}
-Array operator!=(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x != y; });
-}
-Array operator<(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x < y; });
-}
-Array operator<=(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x <= y; });
-}
-Array operator>(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x > y; });
-}
-Array operator>=(const Array& a, Scalar b) {
-  return array::compared(a, b, [](auto x, auto y) { return x >= y; });
-}
+Array operator==(const Array& a, Scalar b) { return array::compared(a, b, array::eq); }
+Array operator!=(const Array& a, Scalar b) { return array::compared(a, b, array::ne); }
+Array operator<(const Array& a, Scalar b) { return array::compared(a, b, array::lt); }
+Array operator<=(const Array& a, Scalar b) { return array::compared(a, b, array::le); }
+Array operator>(const Array& a, Scalar b) { return array::compared(a, b, array::gt); }
+Array operator>=(const Array& a, Scalar b) { return array::compared(a, b, array::ge); }
 Array operator<(const Array& a, const Array& b) { return array::lt(a, b); }
 Array operator<=(const Array& a, const Array& b) { return array::le(a, b); }
 Array operator>(const Array& a, const Array& b) { return array::gt(a, b); }
