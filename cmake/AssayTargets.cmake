@@ -33,11 +33,12 @@ target_compile_options(assay_tests_together INTERFACE $<$<BOOL:${ASSAY_UNITY}>:-
 # Tests that take more than a quarter of a minute; all others together take less than a minute on two cores.
 set(ASSAY_SLOW_TESTS conformance_of_package documentation hardness hardness_second_half package program python)
 
-# Labels tests `quick` or `slow`, for ctest -L: every test has one of them.
+# Labels tests `quick` or `slow`, for ctest -L: every test has one of them. Slow ones start first where several run at a time, so that
+# none of them runs alone at the end.
 function(assay_label)
   foreach(test IN LISTS ARGN)
     if(test IN_LIST ASSAY_SLOW_TESTS)
-      set_tests_properties(${test} PROPERTIES LABELS slow)
+      set_tests_properties(${test} PROPERTIES LABELS slow COST 100)
     else()
       set_tests_properties(${test} PROPERTIES LABELS quick)
     endif()

@@ -31,7 +31,7 @@ cd "$folder/files"
 if [ "${3:-}" = --lock ] || ! expected | sha256sum --check --status 2>/dev/null; then
   echo "== fetching sources"
   apt-get "${options[@]}" update -qq
-  for package in $(named source =); do apt-get "${options[@]}" source --download-only -qq "$package"; done
+  for package in $(named source =); do apt-get "${options[@]}" source --only-source --download-only -qq "$package"; done
   for package in $(named package =); do apt-get "${options[@]}" download -qq "$package"; done
   for wheel in $(named wheel ==); do "$python" -m pip download --quiet --no-deps --only-binary :all: "$wheel"; done
 fi

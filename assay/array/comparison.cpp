@@ -63,13 +63,13 @@ int side_of(DType type, Scalar number) {
   });
 }
 
-template <typename F>
-Array compared(const Array& a, Scalar b, const F& f) {
-  if (!is_real(a.dtype()) && !b.is_whole())
-    return compared(a.to(DType::float64), scalar(b, DType::float64), f);
+// The comparison of two arrays with a number in place of the second, in the wider kind.
+Array compared(const Array& a, Scalar b, Array (*compare)(const Array&, const Array&)) {
+  if (!is_real(a.dtype()) && !b.is_whole()) return compare(a.to(DType::float64), scalar(b, DType::float64));
   const DType type = with_scalar(a, b);
-  if (const int side = side_of(type, b); side != 0) return full(a.shape(), f(0, side), DType::boolean);
-  return compared(a, scalar(b, type), f);
+  if (const int side = side_of(type, b); side != 0)
+    return compare(zeros(a.shape(), DType::int8), scalar(side, DType::int8));
+  return compare(a, scalar(b, type));
 }
 
 Array truths(const Array& a) { return a.detach().to(DType::boolean); }
@@ -100,8 +100,8 @@ Array eq(const Array& a, const Array& b) { return compared(a, b, std::equal_to<>
 Array ne(const Array& a, const Array& b) { return compared(a, b, std::not_equal_to<>()); }
 Array lt(const Array& a, const Array& b) { return compared(a, b, std::less<>()); }
 Array le(const Array& a, const Array& b) { return compared(a, b, std::less_equal<>()); }
-Array gt(const Array& a, const Array& b) { return compared(a, b, std::greater<>()); }
-Array ge(const Array& a, const Array& b) { return compared(a, b, std::greater_equal<>()); }
+Array gt(const Array& a, const Array& b) { return lt(b, a); }
+Array ge(const Array& a, const Array& b) { return le(b, a); }
 
 Array logical_and(const Array& a, const Array& b) {
   return of_truths(a, b, [](bool x, bool y) { return x && y; });
@@ -141,12 +141,12 @@ Array shift_right(const Array& a, const Array& b) {
 }
 
 // Compared in the wider kind: 2 < 2.5 of integers as well.
-Array operator==(const Array& a, Scalar b) { return compared(a, b, std::equal_to<>()); }
-Array operator!=(const Array& a, Scalar b) { return compared(a, b, std::not_equal_to<>()); }
-Array operator<(const Array& a, Scalar b) { return compared(a, b, std::less<>()); }
-Array operator<=(const Array& a, Scalar b) { return compared(a, b, std::less_equal<>()); }
-Array operator>(const Array& a, Scalar b) { return compared(a, b, std::greater<>()); }
-Array operator>=(const Array& a, Scalar b) { return compared(a, b, std::greater_equal<>()); }
+Array operator==(const Array& a, Scalar b) { return compared(a, b, eq); }
+Array operator!=(const Array& a, Scalar b) { return compared(a, b, ne); }
+Array operator<(const Array& a, Scalar b) { return compared(a, b, lt); }
+Array operator<=(const Array& a, Scalar b) { return compared(a, b, le); }
+Array operator>(const Array& a, Scalar b) { return compared(a, b, gt); }
+Array operator>=(const Array& a, Scalar b) { return compared(a, b, ge); }
 Array operator<(const Array& a, const Array& b) { return lt(a, b); }
 Array operator<=(const Array& a, const Array& b) { return le(a, b); }
 Array operator>(const Array& a, const Array& b) { return gt(a, b); }

@@ -5,8 +5,8 @@
 
 #include <array>
 #include <cstdint>
-#include <numeric>
-#include <span>
+#include <functional>
+#include <utility>
 
 #include <assay/array_math.h>
 #include "assay/array/types.h"
@@ -22,82 +22,45 @@ Shape strides_in(const Array& array, const Shape& shape);
 template <std::size_t N>
 class Walk {
  public:
-  // Broadcast to the shape.
-  Walk(const Shape& shape, const std::array<const Array*, N>& operands) {
-    std::array<Shape, N> all;
-    for (std::size_t k = 0; k < N; ++k) all[k] = strides_in(*operands[k], shape);
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == 1) continue;
-      if (!sizes_.empty() && continues(all, axis, shape[axis])) {
-        sizes_.back() *= shape[axis];
-        for (std::size_t k = 0; k < N; ++k) strides_[k].back() = all[k][axis];
-        continue;
-      }
-      sizes_.push_back(shape[axis]);
-      for (std::size_t k = 0; k < N; ++k) strides_[k].push_back(all[k][axis]);
-    }
-    if (sizes_.empty()) {
-      sizes_.push_back(1);
-      for (std::size_t k = 0; k < N; ++k) strides_[k].push_back(0);
-    }
-    for (std::size_t k = 0; k < N; ++k) inner_[k] = strides_[k].back();
-    inner_size_ = sizes_.back();
-    rows_ = 1;
-    for (std::size_t axis = 0; axis + 1 < sizes_.size(); ++axis) rows_ *= sizes_[axis];
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) rows_ = 0;
-  }
+  using Places = std::array<std::int64_t, N>;
 
-  const std::array<std::int64_t, N>& inner() const { return inner_; }
+  // Broadcast to the shape.
+  Walk(const Shape& shape, const std::array<const Array*, N>& operands);
+
+  const Places& inner() const { return inner_; }
 
   // body(offsets in elements, count), for parts of rows, on several threads.
   template <typename Body>
   void run(const Body& body, std::size_t grain = 32768) const {
-    if (rows_ == 0) return;
-    const auto total = static_cast<std::size_t>(rows_ * inner_size_);
-    if (rows_ == 1) {
-      split_loop(total, grain, [&](std::size_t begin, std::size_t end) {
-        std::array<std::int64_t, N> at;
-        for (std::size_t k = 0; k < N; ++k) at[k] = static_cast<std::int64_t>(begin) * inner_[k];
-        body(at, static_cast<std::int64_t>(end - begin));
-      });
-      return;
-    }
-    const std::size_t rows_each = std::max<std::size_t>(1, grain / static_cast<std::size_t>(inner_size_));
-    split_loop(static_cast<std::size_t>(rows_), rows_each, [&](std::size_t begin, std::size_t end) {
-      std::array<std::int64_t, N> at{};
-      Shape index(sizes_.size() - 1);
-      auto rest = static_cast<std::int64_t>(begin);
-      for (std::size_t axis = index.size(); axis-- > 0;) {
-        index[axis] = rest % sizes_[axis];
-        rest /= sizes_[axis];
-        for (std::size_t k = 0; k < N; ++k) at[k] += index[axis] * strides_[k][axis];
+    const auto rows_of_body = [&body](Places at, const Places& step, std::int64_t rows, std::int64_t count) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        body(std::as_const(at), count);
+        for (std::size_t k = 0; k < N; ++k) at[k] += step[k];
       }
-      for (std::size_t row = begin; row < end; ++row) {
-        body(at, inner_size_);
-        for (std::size_t axis = index.size(); axis-- > 0;) {
-          for (std::size_t k = 0; k < N; ++k) at[k] += strides_[k][axis];
-          if (++index[axis] < sizes_[axis]) break;
-          index[axis] = 0;
-          for (std::size_t k = 0; k < N; ++k) at[k] -= sizes_[axis] * strides_[k][axis];
-        }
-      }
-    });
+    };
+    run_rows(std::cref(rows_of_body), grain);
   }
 
  private:
+  // Does (offsets of the first row, offsets from row to row, rows, count). Bodies are many: what is the same
+  // for all of them is compiled once for each number of arrays.
+  using Rows = std::function<void(const Places&, const Places&, std::int64_t, std::int64_t)>;
+
   // Whether the axis goes on where the axis before it, so far, steps.
-  bool continues(const std::array<Shape, N>& all, std::size_t axis, std::int64_t size) const {
-    for (std::size_t k = 0; k < N; ++k) {
-      if (strides_[k].back() != all[k][axis] * size) return false;
-    }
-    return true;
-  }
+  bool continues(const std::array<Shape, N>& all, std::size_t axis, std::int64_t size) const;
+  void run_rows(const Rows& rows, std::size_t grain) const;
+  void run_between(const Rows& rows, std::int64_t begin, std::int64_t end) const;
 
   Shape sizes_;
   std::array<Shape, N> strides_;
-  std::array<std::int64_t, N> inner_;
+  Places inner_;
   std::int64_t inner_size_ = 1, rows_ = 1;
 };
+
+extern template class Walk<1>;
+extern template class Walk<2>;
+extern template class Walk<3>;
+extern template class Walk<4>;
 
 // out[i] = f(a[i])
 template <typename In, typename Out, typename F>
