@@ -196,6 +196,20 @@ describe("pictures of labelled pixels", () => {
   });
 });
 
+describe("shaded words", () => {
+  it("are those of their text, where records have the same id and texts no words", async () => {
+    const texts = [["good", "film"], ["bad"], [], ["dull"]].map((words, i) => ({
+      record: i < 3 ? "seven" : "eight",
+      class: "positive",
+      words,
+    }));
+    const { page } = await visit(browser, write([worded(texts)]), { width: 1440 });
+    const shown = await page.locator(".shaded-text").allInnerTexts();
+    expect(shown.map((text) => text.trim())).toEqual(["good film", "bad", "", "dull"]);
+    await page.close();
+  });
+});
+
 describe("figures by class", () => {
   it("have a colour scale only where they are shares", async () => {
     const columns = ["criterion", "class", "coverage", "measure"].map((id) => ({
