@@ -7,6 +7,9 @@ import { Behind, Section } from "../parts/section";
 /** The strongest word is shaded so far that its letters stay readable. */
 const MOST = 48;
 
+/** Special tokens do not say in which direction the text is read. */
+const SPECIAL = /^(\[.*\]|<.*>)$/;
+
 /** A word is shaded for what it says of the decision; what speaks against it is underlined as well. */
 function Word({ row }: { row: Row }) {
   const share = numeric(row.share) ?? 0;
@@ -14,6 +17,7 @@ function Word({ row }: { row: Row }) {
   return (
     <span
       class={share < 0 ? "word against" : "word"}
+      dir={SPECIAL.test(label(row.word)) ? "ltr" : undefined}
       style={{
         background: `color-mix(in srgb, ${colour} ${Math.round(Math.abs(share) * MOST)}%, transparent)`,
       }}

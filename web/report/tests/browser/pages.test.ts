@@ -208,6 +208,19 @@ describe("shaded words", () => {
     expect(shown.map((text) => text.trim())).toEqual(["good film", "bad", "", "dull"]);
     await page.close();
   });
+
+  it("are read in the direction of the text, whatever special tokens stand around it", async () => {
+    const texts = [
+      { record: "0", class: "positive", words: ["[CLS]", "مرحبا", "[SEP]"] },
+      { record: "1", class: "positive", words: ["<s>", "hello", "</s>"] },
+    ];
+    const { page } = await visit(browser, write([worded(texts)]), { width: 1440 });
+    const directions = await page
+      .locator(".shaded-text")
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction));
+    expect(directions).toEqual(["rtl", "ltr"]);
+    await page.close();
+  });
 });
 
 describe("figures by class", () => {
