@@ -8,9 +8,11 @@ import html
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from . import _assay
+from ._shaded import texts_of
 
 if TYPE_CHECKING:
     from ._results import Result
@@ -22,6 +24,7 @@ _text_bytes, _notice_bytes, _table_bytes = 3_500, 1_000, 18_000
 _picture_bytes, _legend_bytes, _thumbnail_bytes, _curve_bytes = 13_000, 2_000, 4_000, 4_000
 
 _rows, _columns = 10, 14
+_words = 80  # of a text
 _rows_alone = 25
 
 #: Tables that are curves: their columns of names, places and shares.
@@ -43,6 +46,7 @@ _style = """<style>
 .assay-result .t{fill:currentColor;opacity:.15}.assay-result .f{fill:#4a8fc4}
 .assay-result .c{fill:none;stroke:#4a8fc4;stroke-width:1.5}
 .assay-result .g{display:flex;flex-wrap:wrap;gap:.3em 1.2em;align-items:flex-end}
+.assay-result .w{flex-basis:100%;line-height:1.8}.assay-result .w span,.assay-result .w u{padding:.1em .25em;border-radius:.2em}
 .assay-result figcaption{max-width:17em;font-size:.88em}
 .assay-result img{max-width:17em;min-width:56px;image-rendering:pixelated;display:block}
 </style>
@@ -60,7 +64,7 @@ def extract(result: Result) -> str:
         *_within(_text_bytes, _warnings(shown), left),
         _gallery("", _within(_text_bytes, _facts(shown), left)),
         *_within(_notice_bytes, _notices(shown), left),
-        _gallery("", _within(_picture_bytes, _pictures(shown["pictures"]), left)),
+        _gallery("", _within(_picture_bytes, chain(_pictures(shown["pictures"]), _shaded(result)), left)),
         *(part for _, part in _legends(result)),
         *(_gallery(table["title"], _within(_thumbnail_bytes, _thumbnails(table), None)) for table in _with_thumbnails(tables)),
         *(_gallery(table["title"], _within(_curve_bytes, _growth(result, table), None)) for table in _with_curves(tables)),
@@ -156,6 +160,30 @@ def _pictures(pictures: Iterable[tuple[str, bytes]]) -> Iterator[Part]:
         if content.startswith(b"\x89PNG\r\n\x1a\n") and content.endswith(b"\0\0\0\0IEND\xaeB`\x82"):
             data = "data:image/png;base64," + base64.b64encode(content).decode()
             yield f"picture {title}", _figure(f'<img src="{data}" alt="">', _text(title, 120))
+
+
+def _shaded(result: Result) -> Iterator[Part]:
+    """Texts with words that are red for and blue against the decision, in the direction in which they are read."""
+    tables = result.document["tables"]
+    texts, words = (tables.get(name, {"rows": [], "columns": []}) for name in ("texts", "words"))
+    if not {"record", "position", "word", "share"} <= {column["id"] for column in words["columns"]}:
+        return
+    for text, its in zip((row for row in texts["rows"] if row["text"]), texts_of(words["rows"])):
+        record = f"record {text['record']}"
+        named = f", named {_assay.visible(text['class'])}" if text.get("class") else ""
+        body = " ".join(_word(word) for word in its[:_words])
+        title = f'<div class="q">{_text(record + named, 80)}</div>'
+        yield f"words of {record}", f'<div class="w">{title}<div dir="auto">{body}</div>{_more(len(its) - _words, "words")}</div>\n'
+
+
+def _word(word: dict[str, Any]) -> str:
+    share = word["share"] if isinstance(word["share"], (int, float)) else 0
+    colour, tag = ("#4a8fc4", "u") if share < 0 else ("#d0453f", "span")
+    shade = f"{round(min(abs(share), 1) * 0.6 * 255):02x}"
+    text = _assay.visible(str(word["word"]))
+    # Special tokens do not say in which direction the text is read.
+    side = ' dir="ltr"' if re.fullmatch(r"\[.*\]|<.*>", text) else ""
+    return f'<{tag}{side} style="background:{colour}{shade}">{_text(text, 60)}</{tag}>'
 
 
 def _legends(result: Result) -> Iterator[Part]:

@@ -280,7 +280,8 @@ class Result:
 
     def plot(self, table: str | None = None, *, ax: Any = None, dpi: float | None = None, **options: Any) -> Any:
         """A table with matplotlib, as it is best read: lines along records, severities and epochs, histograms
-        (``row=``), confusions as a matrix, a reliability diagram, otherwise bars (``top=`` of them, of ``column=``).
+        (``row=``), confusions as a matrix, a reliability diagram, the words of ``top=`` explained texts, otherwise bars
+        (``top=`` of them, of ``column=``).
         ``"pairs"`` of attack() and explore() shows ``top=`` records with what was made of them (``of=`` an attack).
         Without a name, the table that shows most. Draws on ``ax``, or on a new figure; returns the axes."""
         from . import plots

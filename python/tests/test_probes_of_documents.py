@@ -1,6 +1,7 @@
 """Probes per token: all tokens of a document are learned from, or none. Beside scikit-learn with groups."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -144,3 +145,31 @@ def test_records_of_a_document_are_drawn_together_for_intervals(tmp_path):
 
     np.testing.assert_allclose(interval(documents="article"), drawn(records % 60), atol=0.05)
     np.testing.assert_allclose(interval(), drawn(np.arange(len(records))), atol=0.02)
+
+
+def test_values_of_whole_records_count_however_short_the_texts_are(tmp_path):
+    """What fills up short texts stands in their middle, too; a class, and what a layer gives of a whole record, is none."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng = np.random.default_rng(5)
+    words = ["[PAD]", "[UNK]", *"abcdefgh"]
+    model = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(words)}, "unk_token": "[UNK]"}
+    special = {"id": 0, "content": "[PAD]", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "added_tokens": [special], "pre_tokenizer": {"type": "Whitespace"}, "model": model}))
+    weights = {"table": rng.normal(size=(len(words), 4)), "head": rng.normal(size=(4, 3))}
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["found"], name="found"), helper.make_node("ReduceMean", ["found"], ["mean"], axes=[1], keepdims=0),
+             helper.make_node("MatMul", ["mean", "head"], ["logits"], name="whole")]  # fmt: skip
+    graph = helper.make_graph(nodes, "texts", [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["n", "length"])],
+                              [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 3])],
+                              [numpy_helper.from_array(array.astype(np.float32), name) for name, array in weights.items()])  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    texts = [" ".join(rng.choice(list("abcdefgh"), size)) for size in [12, *rng.integers(1, 7, 49)]]
+    labels = rng.integers(0, 2, 50)
+    data = assay.data(texts, labels, tokenizer=str(tmp_path))
+    found = assay.inspect(str(tmp_path), data, hypotheses="label", measure="pearson", units="layer=whole", no_early_stop=True)
+    given = assay.load(str(tmp_path)).activations(data, "whole")
+    rows = [row for row in found.table("scores") if row["unit"] is not None and row["hypothesis"] == "label:1"]
+    assert [row["rows"] for row in rows] == [50] * 3
+    for row in rows:
+        assert row["score"] == pytest.approx(np.corrcoef(given[:, row["unit"]], labels)[0, 1], abs=1e-5)

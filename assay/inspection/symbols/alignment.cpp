@@ -32,8 +32,10 @@ std::vector<std::int64_t> coordinates(const Shape& shape, std::size_t position) 
   return at;
 }
 
-// Whether this position of a record of so many is one of padding.
+// Whether this position of a record of so many is one of padding. One value of a whole record of several
+// symbols is none.
 bool padded(std::size_t position, std::size_t positions, std::span<const char> padding) {
+  if (positions == 1 && padding.size() > 1) return false;
   return !padding.empty() && padding[covering(position, positions, padding.size())] != 0;
 }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import UsageError
-from . import _bars, _confusions, _curves, _histograms, _reliability
+from . import _bars, _confusions, _curves, _histograms, _reliability, _words
 from ._axes import Kind, axes_of
 from ._pictures import pairs, relevance
 from ._signals import are_signals, signals
@@ -14,7 +14,7 @@ from ._signals import are_signals, signals
 __all__ = ["Kind", "are_signals", "draw", "kinds", "pairs", "relevance", "signals"]
 
 #: The first that takes a table draws it.
-kinds: list[Kind] = [_curves.kind, _histograms.kind, _confusions.kind, _reliability.kind, _bars.kind]
+kinds: list[Kind] = [_curves.kind, _histograms.kind, _confusions.kind, _reliability.kind, _words.kind, _bars.kind]
 
 
 def draw(result: Any, name: str | None, ax: Any, dpi: float | None, options: dict[str, Any]) -> Any:

@@ -196,6 +196,33 @@ describe("pictures of labelled pixels", () => {
   });
 });
 
+describe("shaded words", () => {
+  it("are those of their text, where records have the same id and texts no words", async () => {
+    const texts = [["good", "film"], ["bad"], [], ["dull"]].map((words, i) => ({
+      record: i < 3 ? "seven" : "eight",
+      class: "positive",
+      words,
+    }));
+    const { page } = await visit(browser, write([worded(texts)]), { width: 1440 });
+    const shown = await page.locator(".shaded-text").allInnerTexts();
+    expect(shown.map((text) => text.trim())).toEqual(["good film", "bad", "", "dull"]);
+    await page.close();
+  });
+
+  it("are read in the direction of the text, whatever special tokens stand around it", async () => {
+    const texts = [
+      { record: "0", class: "positive", words: ["[CLS]", "مرحبا", "[SEP]"] },
+      { record: "1", class: "positive", words: ["<s>", "hello", "</s>"] },
+    ];
+    const { page } = await visit(browser, write([worded(texts)]), { width: 1440 });
+    const directions = await page
+      .locator(".shaded-text")
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction));
+    expect(directions).toEqual(["rtl", "ltr"]);
+    await page.close();
+  });
+});
+
 describe("figures by class", () => {
   it("have a colour scale only where they are shares", async () => {
     const columns = ["criterion", "class", "coverage", "measure"].map((id) => ({

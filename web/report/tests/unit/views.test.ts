@@ -35,7 +35,7 @@ describe("the view of shaded words", () => {
     return document;
   };
   it("shows texts that were explained word by word, and no other view takes their words", () => {
-    const document = explained("record", "word", "relevance", "share");
+    const document = explained("record", "position", "word", "relevance", "share");
     expect(shownViews(document).map(({ id }) => id)).toEqual(["words"]);
     expect(otherTables(document)).toEqual([]);
   });
