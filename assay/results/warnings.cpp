@@ -322,12 +322,12 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
 
 Warning non_finite_records(std::size_t count, std::size_t records, const std::vector<std::string>& ids,
                            const std::string& effect) {
-  return {
-      "non-finite",
-      fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, so_many(records, "record"),
-                  count == 1 ? "gives" : "give", effect, joined(ids)),
-      "the records hold such values, or a number that is not a category of a OneHotEncoder, or weights of "
-      "the network overflow"};
+  return {"non-finite",
+          fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, so_many(records, "record"),
+                      count == 1 ? "gives" : "give", effect, joined(ids)),
+          "the records hold such values, or a number that is not a category of a OneHotEncoder, or no token "
+          "at the "
+          "position that decides, or weights of the network overflow"};
 }
 
 Warning non_finite_records(const Evaluation& evaluation) {

@@ -106,9 +106,11 @@ def _of_transformers(tokenizer: Any, texts: list[str]) -> dict[str, Any]:
 def inputs_of_texts(texts: Sequence[str], tokenizer: TokenizerLike) -> dict[str, Any]:
     """The inputs by name that a tokenizer makes of texts."""
     texts = list(texts)
-    if not texts or not all(isinstance(text, str) for text in texts):
-        raise UsageError("tokenizer= is for a list of texts, one a record")
+    if not texts:
+        raise UsageError("tokenizer= is for a list of texts, one a record, and there is none")
     for record, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise UsageError(f"tokenizer= is for a list of texts, one a record, and that of record {record} is {text!r:.40}")
         _require_text(text, f"the text of record {record}")
     if isinstance(tokenizer, (str, os.PathLike)):
         tokenizer = Tokenizer(tokenizer)

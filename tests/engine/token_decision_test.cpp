@@ -172,9 +172,10 @@ TEST(TokenDecisionInWords, SaysWhichClassIsWhichAnswer) {
 
 TEST(TokenDecisionInWords, SaysWhatIsWrong) {
   const std::string folder = put_tokenizer("decision_errors");
+  const DatasetPtr texts = some_texts();
   const auto said = [&](const std::string& text, const std::string& in) -> std::string {
     try {
-      with_token_decision(table_of_scores(), text, in, nullptr, silence());
+      with_token_decision(table_of_scores(), text, in, texts.get(), silence());
     } catch (const Error& error) {
       return error.what();
     }
@@ -191,6 +192,9 @@ TEST(TokenDecisionInWords, SaysWhatIsWrong) {
   EXPECT_THAT(said("contrast=good", folder), HasSubstr("is of two answers"));
   EXPECT_THAT(said("answers=good+bad,contrast=good-bad", folder), HasSubstr("not both"));
   EXPECT_THAT(said("mask=good,answers=good+bad", folder), HasSubstr("no effect without position=mask"));
+  for (const std::string at : {"5", "-6"})
+    EXPECT_THAT(said("answers=good+bad,position=" + at, folder),
+                HasSubstr("there is none at position " + at));
   EXPECT_THAT(said("answers=good+bad", ""), HasSubstr("no tokenizer.json is next to the network"));
 }
 

@@ -239,6 +239,17 @@ Array tokens_of(const Batch& batch) {
   return {};
 }
 
+// No record has a token where none is so long.
+void require_position_in(const Dataset& data, const TokenDecision& decision, const std::string& text) {
+  if (decision.position != TokenDecision::Position::number || data.record_shape().size() != 1) return;
+  const std::int64_t length = data.record_shape()[0], at = decision.number;
+  if (at >= -length && at < length) return;
+  fail(Fault::mismatch,
+       "decision '{}': records of {} are {} tokens long, so there is none at position {}; positions are 0 to "
+       "{}, or -1 (last) to -{}",
+       text, data.describe(), length, at, length - 1, length);
+}
+
 void require_enough_positions(const std::string& folder, const Dataset& data) {
   if (folder.empty() || data.record_shape().size() != 1) return;
   const std::optional<TextConfig> config = read_text_config(folder);
@@ -286,7 +297,10 @@ Graph with_token_decision(const Graph& graph, const std::string& text, const std
                           const Dataset* data, Progress& progress) {
   DecisionReader reader(text, folder);
   TokenDecision decision = reader.read();
-  if (data != nullptr) put_in_order(decision, reader.names(), *data, progress);
+  if (data != nullptr) {
+    require_position_in(*data, decision, text);
+    put_in_order(decision, reader.names(), *data, progress);
+  }
   return with_token_decision(graph, decision);
 }
 

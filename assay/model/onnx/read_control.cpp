@@ -449,7 +449,9 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
     node.attributes[bodies[b]] = body_bytes(graph);
   }
   for (const std::string& name : proto.output()) node.outputs.push_back(graph_.value(name));
-  graph_.remark("runs as a separate network: what is inside has no layers", node.describe());
+  graph_.remark(
+      "runs as a separate network: what is inside has no layers, and its weights are not counted or mutated",
+      node.describe());
   graph_.add(std::move(node));
 }
 
