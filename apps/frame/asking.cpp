@@ -89,6 +89,10 @@ void forget_folder(const std::filesystem::path& folder, std::string& text) {
 
 void forget_folder(const std::filesystem::path& folder, report::Document& document) {
   forget_folder(folder, document.headline);
+  for (report::Table& table : document.tables)
+    for (std::vector<report::Cell>& row : table.rows)
+      for (report::Cell& cell : row)
+        if (auto* const text = std::get_if<std::string>(&cell)) forget_folder(folder, *text);
   for (auto& [key, value] : document.provenance) {
     auto* const options = key == "options" ? std::get_if<std::string>(&value) : nullptr;
     if (options != nullptr) forget_folder(folder, *options);

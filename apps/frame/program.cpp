@@ -23,6 +23,8 @@ void add_common_provenance(report::Document& document, const Program& program, c
   // A run is the same whether it is watched or not, and a recorded command is one that ends.
   EffectiveOptions effective = context.effective;
   if (const CLI::Option* watch = command.get_option_no_throw("--watch")) leave_out({watch}, effective);
+  for (const auto& [rendering, file] : settings.renderings)
+    if (is_unused(document, command, rendering)) leave_out({command.get_option("--" + rendering)}, effective);
   document.provenance.emplace_back("options", recorded_options(command, effective));
   if (const std::string file = file_of_option(command, "model"); !file.empty()) {
     document.provenance.emplace_back("model_file", file);

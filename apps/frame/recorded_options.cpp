@@ -49,6 +49,11 @@ std::string typed_option(const CLI::Option& option, const std::string& value) {
 
 }  // namespace
 
+bool is_unused(const report::Document& document, const CLI::App& command, const std::string& rendering) {
+  const CLI::Option* const option = command.get_option_no_throw("--" + rendering);
+  return option != nullptr && is_default(*option) && !report::renderers().find(rendering).tells_of(document);
+}
+
 void leave_out(const std::vector<const CLI::Option*>& options, EffectiveOptions& effective) {
   for (const CLI::Option* option : options) effective[name_of(*option)] = {};
 }

@@ -8,11 +8,17 @@
 
 #include <CLI/CLI.hpp>
 
+#include <assay/report.h>
+
 namespace assay::frame {
 
 // Values of options by name that a command found out itself: layers that are the default, what a profile was
 // learned with. No values: the option is left out.
 using EffectiveOptions = std::map<std::string, std::vector<std::string>>;
+
+// Whether a file for this rendering, which only a configuration names, is left out, since the result has
+// nothing for it.
+bool is_unused(const report::Document& document, const CLI::App& command, const std::string& rendering);
 
 // Leaves these out.
 void leave_out(const std::vector<const CLI::Option*>& options, EffectiveOptions& effective);

@@ -168,10 +168,8 @@ void show(const report::Document& document, const Command& command, const Settin
 
 // Files that a configuration file names for many commands are left out where a result has nothing for them.
 void leave_out_empty(const report::Document& document, const CLI::App& sub, Settings& settings) {
-  for (auto& [name, file] : settings.renderings) {
-    if (is_default(*sub.get_option("--" + name)) && !report::renderers().find(name).tells_of(document))
-      file.clear();
-  }
+  for (auto& [name, file] : settings.renderings)
+    if (is_unused(document, sub, name)) file.clear();
 }
 
 // `watch`: of a run that is watched, else null.

@@ -151,13 +151,14 @@ std::vector<double> doubts_of(const Session& session, const DatasetPtr& test, co
 
 // The balance of classes by itself, where there are several, and doubt.
 void add_baselines(Pool& pool, std::vector<double> doubts) {
-  Measured classes{.name = "different classes", .rows = {}, .baseline = true};
-  for (const std::int32_t name : pool.classes) {
-    const auto item = static_cast<std::uint32_t>(name);
-    classes.rows.add(std::span(&item, 1));
-  }
-  if (std::ranges::adjacent_find(pool.classes, std::ranges::not_equal_to()) != pool.classes.end())
+  if (std::ranges::adjacent_find(pool.classes, std::ranges::not_equal_to()) != pool.classes.end()) {
+    Measured classes{.name = "different classes", .rows = {}, .baseline = true};
+    for (const std::int32_t name : pool.classes) {
+      const auto item = static_cast<std::uint32_t>(name);
+      classes.rows.add(std::span(&item, 1));
+    }
     pool.criteria.push_back(std::move(classes));
+  }
   if (doubts.empty()) return;
   pool.criteria.push_back(
       {.name = "sum of deepgini", .rows = {}, .scores = places_of(std::move(doubts)), .baseline = true});

@@ -3,7 +3,6 @@
 #include <assay/array_math.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <span>
 #include <string_view>

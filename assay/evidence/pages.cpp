@@ -89,8 +89,8 @@ void add_samples(Text& text, const PackContents& contents) {
   text.paragraph(
       "Intervals of 95 % (Clopper and Pearson) for shares of records, as if these were drawn independently "
       "from those that the network will meet, and for shares of mutants, as if these were drawn from all. "
-      "Both "
-      "ends are rounded outwards. Figures of items have the interval of their result, from records that are "
+      "Both ends are rounded outwards. Figures of items have the interval of their result, from records that "
+      "are "
       "drawn again. Coverage is a sample of nothing: it describes these records exactly.");
   const report::Table samples = sample_table(contents.results);
   if (samples.rows.empty())

@@ -1,8 +1,9 @@
 #include "assay/inspection/aligned_rows.h"
-#include "assay/support/threads.h"
 
 #include <algorithm>
 #include <bit>
+
+#include "assay/support/threads.h"
 
 namespace assay::inspection {
 namespace {

@@ -52,6 +52,7 @@ class ProbeState : public MeasureState {
     std::vector<float> units;   // [rows, units], standardised
     std::vector<float> labels;  // [rows, models]
   };
+  void require_whole(const Rows& rows) const;
   // Everything that learning changes.
   struct Learned {
     MergedModels models;

@@ -1,5 +1,6 @@
 // Probes in states of inspections: what goes on exactly where a part of the records ended.
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -52,6 +53,21 @@ Json ProbeState::save() const {
   return json;
 }
 
+// Throws std::runtime_error for rows that are not whole, or of a class that there is not.
+void ProbeState::require_whole(const Rows& rows) const {
+  const std::size_t count = units_ == 0 ? 0 : rows.units.size() / units_;
+  if (rows.units.size() != count * units_ || rows.labels.size() != count * model_count())
+    throw std::runtime_error("rows of a probe are not whole");
+  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    const std::size_t model = i % model_count();
+    const float label = rows.labels[i];
+    if (open_[hypothesis_of_[model]] == 0 || std::isnan(label)) continue;
+    const auto classes = static_cast<float>(learned_.classes[model].size());
+    if (!(label >= 0 && label < classes && label == std::floor(label)))
+      throw std::runtime_error("a row of a probe has a class that there is not");
+  }
+}
+
 void ProbeState::load(const Json& json) {
   unpack_same(json.at("means"), means_);
   unpack_same(json.at("scales"), scales_);
@@ -83,6 +99,8 @@ void ProbeState::load(const Json& json) {
   unpack_array(json.at("waiting").at(1), waiting_.labels);
   unpack_array(json.at("judging").at(0), judging_.units);
   unpack_array(json.at("judging").at(1), judging_.labels);
+  require_whole(waiting_);
+  require_whole(judging_);
   json.at("symbols_missing").get_to(symbols_missing_);
 }
 

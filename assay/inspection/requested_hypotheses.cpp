@@ -75,6 +75,8 @@ std::string RequestedHypotheses::records_hash() const {
 std::string RequestedHypotheses::version() const {
   Hasher hash;
   for (std::size_t a = 0; a < size(); ++a) hash.text(specs_[a]).text(annotators_[a]->version());
+  // Before, values of whole records counted as padding where the record was filled up beyond its middle.
+  if (options_.vocabulary && options_.vocabulary->padding) hash.text("padding of positions");
   return hash.text(records_hash()).hex();
 }
 

@@ -122,6 +122,11 @@ class TokenDecisionEdit {
   ValueId scores_;
 };
 
+// Rows of a table by the numbers of tokens.
+bool is_lookup(const Node& node, ValueId tokens) {
+  return node.op == "Gather" && node.inputs.size() > 1 && node.inputs[1] == tokens;
+}
+
 }  // namespace
 
 Graph with_token_decision(const Graph& graph, const TokenDecision& decision) {
@@ -142,7 +147,7 @@ std::vector<NodeId> table_lookups(const Graph& graph, ValueId tokens) {
     for (const NodeId n : graph.consumers(id)) {
       const Node& node = graph.node(n);
       if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
-      const bool looks_up = node.op == "Gather" && node.inputs[1] == id && node.integer("axis", 0) == 0;
+      const bool looks_up = is_lookup(node, id) && node.integer("axis", 0) == 0;
       if (looks_up && graph.is_constant(node.inputs[0]) && graph.constant(node.inputs[0]).rank() == 2)
         found.push_back(n);
     }
@@ -160,7 +165,7 @@ std::int64_t known_tokens(const Graph& graph) {
     for (const NodeId n : graph.consumers(id)) {
       const Node& node = graph.node(n);
       if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
-      if (node.op != "Gather" || node.inputs[1] != id || !graph.is_constant(node.inputs[0])) continue;
+      if (!is_lookup(node, id) || !graph.is_constant(node.inputs[0])) continue;
       const std::int64_t table = graph.constant(node.inputs[0]).shape()[0];
       if (node.integer("axis", 0) == 0) rows = rows == 0 ? table : std::min(rows, table);
     }

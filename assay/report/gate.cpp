@@ -97,13 +97,14 @@ bool selects_context(const std::string& wanted, const std::string& found) {
 }
 
 // Whether `found` is `wanted` with further options, those of an option's value among them: operator=gf asks
-// for operator=gf[ratio=0.01] as well.
+// for operator=gf[ratio=0.01] as well, target=* for each target.
 bool is_variant(const std::string& wanted, const std::string& found) {
   if (base_name(wanted) != base_name(found)) return false;
   const std::vector<std::string_view> have = options_of(found);
   return std::ranges::all_of(options_of(wanted), [&](std::string_view need) {
     return std::ranges::any_of(have, [&](std::string_view one) {
-      return one == need || (one.starts_with(need) && one.substr(need.size()).starts_with('['));
+      const bool any = need.ends_with("=*") && one.starts_with(need.substr(0, need.size() - 1));
+      return one == need || any || (one.starts_with(need) && one.substr(need.size()).starts_with('['));
     });
   });
 }

@@ -47,7 +47,7 @@ attack::AttackSummary made_by(const Session& session, const DatasetPtr& data, co
   const About additions{"additions by", "{against}"};
   const auto target = made.spec.options.find("target");
   const bool any_target = target == made.spec.options.end() || target->second == "none";
-  if (made.attacked == 0 && any_target && pool.size() == training.size())
+  if (made.attacked == 0 && training.target_width() == 0 && any_target && pool.size() == training.size())
     fail(Fault::data,
          "{} {}: the network gets none of {} of the training data right, and only those are attacked; give "
          "training data of which it gets {} right, or {}",

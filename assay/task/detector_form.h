@@ -11,8 +11,8 @@ namespace assay::task {
 
 std::vector<std::string> detector_formats();
 
-// Throws Error{usage} for options that are none, or that do not go together. REQUIRES: one of
-// detector_formats().
+// Throws Error{usage} for options that are none, or that do not go together. `format`: one of
+// detector_formats(), or another text, such as "parts=", where options describe everything.
 DetectorForm form_of(const SpecOptions& options, const std::string& format);
 
 // As options name them.

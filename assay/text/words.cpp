@@ -15,26 +15,28 @@ namespace {
 
 constexpr std::string_view byte_space = "Ġ", plain_space = "▁";
 
-bool begins_with_space(std::string_view token) {
-  return token.starts_with(byte_space) || token.starts_with(plain_space);
-}
-
-bool is_space(std::string_view token) { return token == byte_space || token == plain_space; }
-
-// Whether a token begins a character of Chinese or Japanese, which have no spaces: U+3000 to U+9FFF, by the
-// first of its bytes in UTF-8. `of_bytes`: the token is written in letters that stand for bytes.
+// Whether a token begins a character of Chinese or Japanese, which have no spaces, by its first bytes in
+// UTF-8: U+3000 to U+9FFF, signs of full width (U+FF00 to U+FFBF), rare characters (U+20000 to U+33FFF).
+// `of_bytes`: the token is written in letters that stand for bytes.
 bool begins_without_space(std::string_view token, bool of_bytes) {
-  if (token.starts_with("##")) token.remove_prefix(2);
   if (token.empty()) return false;
-  if (const auto byte = byte_written(token)) return *byte >= 0xE3 && *byte <= 0xE9;
-  auto first = static_cast<unsigned char>(token[0]);
-  if (of_bytes) {
-    const auto letters = character_codes(token);
-    const auto byte = letters ? byte_of_letter(letters->front()) : std::nullopt;
-    if (!byte) return false;
-    first = *byte;
+  std::vector<unsigned char> bytes;
+  if (const auto byte = byte_written(token)) {
+    bytes = {*byte};
+  } else if (of_bytes) {
+    for (const char32_t letter : character_codes(token).value_or(std::vector<char32_t>())) {
+      if (const auto byte = byte_of_letter(letter)) bytes.push_back(*byte);
+      if (bytes.size() == 2) break;
+    }
+  } else {
+    for (const char one : token.substr(0, 2)) bytes.push_back(static_cast<unsigned char>(one));
   }
-  return first >= 0xE3 && first <= 0xE9;
+  if (bytes.empty()) return false;
+  const auto second_is = [&](int low, int high) {
+    return bytes.size() > 1 && bytes[1] >= low && bytes[1] <= high;
+  };
+  return (bytes[0] >= 0xE3 && bytes[0] <= 0xE9) || (bytes[0] == 0xEF && second_is(0xBC, 0xBE)) ||
+         (bytes[0] == 0xF0 && second_is(0xA0, 0xB3));
 }
 
 std::string without_spaces(const std::string& text) {
@@ -49,20 +51,32 @@ std::vector<Word> words_of(const Tokenizer& tokenizer, std::span<const std::int6
   std::vector<std::optional<std::string>> tokens;
   for (const std::int64_t id : ids) tokens.push_back(tokenizer.token(id));
   const auto stands_alone = [&](std::size_t i) { return !tokens[i] || tokenizer.is_special(ids[i]); };
-  // The sign is a letter like others where it is not decoded as a space.
-  const auto means_space = [&](std::string_view sign) {
+  // Whether the sign is decoded as a space, or is a letter like others; nothing where the vocabulary does not
+  // have it by itself.
+  const auto means_space = [&](std::string_view sign) -> std::optional<bool> {
     const std::optional<std::int64_t> id = tokenizer.id(std::string(sign));
-    return id && tokenizer.decode(std::span(&*id, 1)).find(sign) == std::string::npos;
+    if (!id) return std::nullopt;
+    return tokenizer.decode(std::span(&*id, 1)).find(sign) == std::string::npos;
   };
-  const bool of_bytes = means_space(byte_space);
-  const bool spaced =
-      of_bytes || means_space(plain_space) ||
-      std::ranges::any_of(tokens, [](const auto& token) { return token && begins_with_space(*token); });
+  const std::optional<bool> byte_sign = means_space(byte_space), plain_sign = means_space(plain_space);
+  const bool of_bytes = byte_sign.value_or(false), plain = plain_sign.value_or(false);
+  const bool by_byte_sign = byte_sign.value_or(!plain), by_plain_sign = plain_sign.value_or(!of_bytes);
+  const auto begins_with_space = [&](std::string_view token) {
+    return (by_byte_sign && token.starts_with(byte_space)) ||
+           (by_plain_sign && token.starts_with(plain_space));
+  };
+  const auto is_space = [&](std::string_view token) {
+    return (by_byte_sign && token == byte_space) || (by_plain_sign && token == plain_space);
+  };
+  const bool spaced = of_bytes || plain || std::ranges::any_of(tokens, [&](const auto& token) {
+                        return token && begins_with_space(*token);
+                      });
   std::vector<Word> words;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const bool piece = i > 0 && !stands_alone(i) && !stands_alone(i - 1) &&
-                       (tokens[i]->starts_with("##") || (spaced && !begins_with_space(*tokens[i]))) &&
-                       (is_space(*tokens[i - 1]) || !begins_without_space(*tokens[i], of_bytes));
+                       (tokens[i]->starts_with("##") ||
+                        (spaced && !begins_with_space(*tokens[i]) &&
+                         (is_space(*tokens[i - 1]) || !begins_without_space(*tokens[i], of_bytes))));
     if (!piece) words.push_back({i, i, {}});
     words.back().end = i + 1;
   }

@@ -27,15 +27,15 @@ def leading(entry: Mapping[str, Any], kinds: tuple[str, ...]) -> list[str]:
 
 
 class _Said(Mapping[str, Any]):
-    """Outputs of a network for each record, computed on demand."""
+    """Outputs of a network for each record, computed on demand with so many records together as was asked for."""
 
-    def __init__(self, network: Any, data: Any) -> None:
-        self._asked = (network, data)
+    def __init__(self, network: Any, data: Any, batch: int) -> None:
+        self._asked = (network, data, batch)
         self._arrays: dict[str, Any] = {}
 
     def _all(self) -> dict[str, Any]:
         if not self._arrays:
-            network, data = load(self._asked[0]), source_of(self._asked[1])
+            network, data = load(self._asked[0])._in_batches(self._asked[2]), source_of(self._asked[1])
             assert data is not None
             outputs, predicted = network.predict(data)
             self._arrays = {"ids": np.array(data.ids), "outputs": outputs}
@@ -110,7 +110,7 @@ class AnswerFiles:
 
     def _predictions(self, _: str) -> Given:
         (network,) = leading(self.entry, ("network",))
-        return {"arrays": _Said(self.given[network], self._data())}
+        return {"arrays": _Said(self.given[network], self._data(), self.given.get("batch") or 0)}
 
     def _records(self, folder: str) -> Given:
         arrays: Given = {}

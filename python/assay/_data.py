@@ -285,7 +285,25 @@ def _taken(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _T
         x = numbers_of(column_of(x, "x"))
     if not isinstance(x, Mapping) and not is_array(x):
         return _from_batches(x, y, choice, names, prepare)
-    return _parts(x, y, choice, names) if choice or choice.meta else _Taken(x, y, names)
+    if isinstance(x, Mapping):
+        _refuse_several(x)
+    if choice or choice.meta:
+        return _parts(x, y, choice, names)
+    return _Taken(_inputs_of_dict(x) if isinstance(x, Mapping) else x, y, names)
+
+
+def _refuse_several(x: Mapping[Any, Any]) -> None:
+    for name, part in x.items():
+        if is_table_of_hugging_face(part):
+            raise UsageError(f"x holds several data sets, {', '.join(map(str, x))}; give one of them: x['{name}']")
+
+
+def _inputs_of_dict(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Without what another library adds to the parts of a record."""
+    inputs = {name: part for name, part in x.items() if not is_apart(name)}
+    if x and not inputs:
+        raise UsageError("x has no part that is an input")
+    return inputs
 
 
 def _parts(x: Any, y: Any, choice: Choice, names: list[str]) -> _Taken:
@@ -294,9 +312,6 @@ def _parts(x: Any, y: Any, choice: Choice, names: list[str]) -> _Taken:
         raise UsageError(_no_parts_of_meta if choice.meta else "label=, target= and inputs= name columns of a table, or parts of dicts {name: x}")
     if y is not None and choice.outputs:
         raise UsageError("the classes or targets are either a part of the dict, label= or target=, or y")
-    for name, part in x.items():
-        if is_table_of_hugging_face(part):
-            raise UsageError(f"x holds several data sets, {', '.join(map(str, x))}; give one of them: x['{name}']")
     inputs = {name: x[name] for name in choice.inputs_among(list(x))}
     outputs = [Column(str(name), np.asarray(x[name])) for name in choice.outputs]
     if choice.label is not None:

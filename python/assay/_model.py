@@ -34,6 +34,12 @@ class Layer:
     carries_weights: bool
 
 
+def _differ(records: Any) -> bool:
+    """Whether there are two among the first records that do: equal ones cannot show what they do to each other."""
+    rows = records.read(list(range(min(64, records.size))))
+    return any(bool((part[1:] != part[:1]).any()) for part in rows.values())
+
+
 class Model:
     """A network. Immutable: edits give another one, which shares everything unchanged. Made by :func:`load`."""
 
@@ -133,6 +139,12 @@ class Model:
         edited._run, edited._channels_last, edited._folder = self._run, self._channels_last, self._folder
         edited._class_names = self._class_names
         return edited
+
+    def _in_batches(self, batch: int) -> Model:
+        """The same network with so many records together; 0: as many as are quick, one where they change each other."""
+        other = self._edited(self._network)
+        other._run = _assay.RunOptions(threads=self._run.threads, device=self._run.device, batch=batch)
+        return other
 
     def _numbering_notice(self, data: Data) -> str:
         """What is wrong where the network, which no config.json belongs to, and the data number classes differently."""
@@ -235,8 +247,11 @@ class Model:
             return self._run
         shape = tuple(records.shape)
         if shape not in self._runs:
-            self._runs[shape] = self._network.run_alone(records, self._run)
-            if self._runs[shape].batch > 0:
+            run = self._network.run_alone(records, self._run)
+            if run.batch == 0 and not _differ(records):
+                return run
+            self._runs[shape] = run
+            if run.batch > 0:
                 tell("records run one at a time, as they change each other's results; load(..., batch=N) runs N together")
         return self._runs[shape]
 

@@ -40,6 +40,7 @@ _names_with_commas = {"NAME,...", "TEXT,..."}
 def _names_networks(flag: Mapping[str, Any]) -> bool:
     return flag["files"] in ("network", "other network")
 
+
 def keyword_of(flag: str) -> str:
     """``count-layer`` is the keyword ``count_layer``; ``class`` is ``class_``."""
     name = flag.replace("-", "_")

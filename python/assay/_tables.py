@@ -173,9 +173,11 @@ def _told_indexes(table: Any) -> list[Any]:
     """What the metadata of a table in Arrow say of the index of pandas: names of columns, or ranges."""
     try:  # files may say anything
         told = (getattr(getattr(table, "schema", None), "pandas_metadata", None) or {}).get("index_columns")
-        return [range(one["start"], one["stop"], one["step"]) if isinstance(one, dict) else one for one in told or []]
-    except (AttributeError, KeyError, TypeError, ValueError):
+        indexes = [range(one["start"], one["stop"], one["step"]) if isinstance(one, dict) else one for one in told or []]
+        known = isinstance(told, list) and all(len(one) >= 0 for one in indexes)  # OverflowError where no table is as long
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError):
         return []
+    return indexes if known else []
 
 
 def indexes_of(table: Any) -> list[str]:

@@ -393,6 +393,8 @@ void bind_running(nb::class_<Network>& network) {
 void bind_network(nb::module_& module) {
   nb::class_<RunOptions>(module, "RunOptions")
       .def(nb::init<int, std::string, std::size_t>(), nb::arg("threads"), nb::arg("device"), nb::arg("batch"))
+      .def_ro("threads", &RunOptions::threads)
+      .def_ro("device", &RunOptions::device)
       .def_ro("batch", &RunOptions::batch);
   nb::class_<Network> network(module, "Network");
   network.def_prop_ro("name", [](const Network& n) { return n.graph.name(); })

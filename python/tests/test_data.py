@@ -171,6 +171,8 @@ def test_an_index_of_pandas_is_no_input_of_other_libraries(tmp_path):
     assert assay.data(held, label="kind").shape == (1,)
     with pytest.raises(assay.UsageError, match=r"several data sets, train, test; give one of them: x\['train'\]"):
         assay.data(sets.DatasetDict({"train": held, "test": held}), label="kind")
+    with pytest.raises(assay.UsageError, match="several data sets, train, test"):
+        assay.data(sets.DatasetDict({"train": held, "test": held}))
 
 
 def test_what_webdataset_adds_to_records_is_no_input():
@@ -179,9 +181,24 @@ def test_what_webdataset_adds_to_records_is_no_input():
     assert data.shape == (2,) and data.characteristics == {"site": ["u", "v", "u", "v"]}
     plain = assay.data({name: part for name, part in record.items() if name in ("__key__", "__url__", "x")} for record in records)
     assert plain.shape == (2,) and len(plain) == 4
+    joined = {"__key__": ["a", "b"], "__url__": ["u", "u"], "x": np.ones((2, 3), np.float32)}
+    assert assay.data(joined).shape == assay.data(joined, [0, 1]).shape == (3,)
+    with pytest.raises(assay.UsageError, match="no part that is an input"):
+        assay.data({"__key__": ["a", "b"]})
 
 
-@pytest.mark.parametrize("told", [b"not json", b"[1]", b'{"index_columns": 3}', b'{"index_columns": [{"kind": "range"}]}'])
+_damaged = [
+    b"not json",
+    b"[1]",
+    b"[" * 200_000,
+    b'{"index_columns": 3}',
+    b'{"index_columns": "ab"}',
+    b'{"index_columns": [{"kind": "range"}]}',
+    b'{"index_columns": [{"kind": "range", "start": 0, "stop": 1000000000000000000000000000000, "step": 1}]}',
+]
+
+
+@pytest.mark.parametrize("told", _damaged)
 def test_metadata_of_pandas_that_is_damaged_tells_nothing(told):
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}).replace_schema_metadata({b"pandas": told})

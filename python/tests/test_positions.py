@@ -169,6 +169,7 @@ def test_pictures_are_chosen_by_the_mean_doubt_of_their_pixels(onnx, by):
         order = np.argsort(-wanted, kind="stable")
         assert [int(i) for i in chosen.ids] == list(order)
         shown = chosen.table("chosen")
+        assert len(shown) == min(10, len(order))
         assert [row["score"] for row in shown] == pytest.approx(wanted[order][: len(shown)], abs=1e-5)
         assert any(definition["term"] == by for definition in chosen.document["definitions"])
 

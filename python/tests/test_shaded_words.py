@@ -52,8 +52,9 @@ def test_notebooks_shade_the_words_of_each_text(explained):
     assert len(page.encode()) <= 60_000
 
 
-def test_words_are_drawn_in_lines_in_the_direction_of_the_text(explained):
-    pytest.importorskip("matplotlib", reason="SKIPPED: matplotlib is not installed").use("Agg")
+@pytest.mark.parametrize("backend", ["svg", "agg"])
+def test_words_are_drawn_in_lines_in_the_direction_of_the_text(explained, backend):
+    pytest.importorskip("matplotlib", reason="SKIPPED: matplotlib is not installed").use(backend)
     axes = explained.plot("words")
     placed = [(text.get_text(), *text.get_position(), text.get_bbox_patch()) for text in axes.texts]
     words = [(text, x, y) for text, x, y, box in placed if box is not None]

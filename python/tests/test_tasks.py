@@ -1193,7 +1193,11 @@ def test_turned_masks_are_refused(onnx, tmp_path):
     x, y = segmentation(weights)
     turned = y.swapaxes(1, 2)
     np.savez(tmp_path / "turned.npz", x=x, y=turned)
-    for ask in (lambda: assay.data(x, turned), lambda: assay.evaluate(pixels, str(tmp_path / "turned.npz"), task="pixels")):
+    np.savez(tmp_path / "last.npz", x=x.transpose(0, 2, 3, 1), y=turned)
+    np.savez(tmp_path / "grey.npz", x=np.zeros(y.shape, np.uint8), y=turned)
+    files = ["turned.npz", "last.npz,layout=nhwc", "grey.npz"]
+    asked = [lambda file=file: assay.evaluate(pixels, f"{tmp_path}/{file}", task="pixels") for file in files]
+    for ask in [lambda: assay.data(x, turned), *asked]:
         with pytest.raises(assay.errors.DataError, match="labels of 5 x 4 are turned, as records are 4 high and 5 wide"):
             ask()
     assert assay.evaluate(pixels, assay.data(x, turned.reshape(len(x), -1))).facts["items"] == y.size

@@ -7,6 +7,7 @@
 
 #include <assay/array_math.h>
 #include <assay/error.h>
+#include "assay/support/thread_pool.h"
 
 namespace assay::array {
 namespace {
@@ -76,16 +77,18 @@ TEST(Functions, GiveAnElementTheSameWhereverItStands) {
 // Parts of rows that threads share begin and end within the axis before the innermost, and carry into those
 // before it.
 TEST(Functions, WalkRowsOfEveryAxisOnSeveralThreads) {
-  const Array order = arange(9 * 7 * 50 * 31).reshape({9, 7, 50, 31}), turned = order.permute({2, 0, 3, 1}),
-              row = arange(9).reshape({9, 1, 1});
+  const Array order = arange(5 * 7 * 101 * 31).reshape({5, 7, 101, 31}), turned = order.permute({2, 0, 3, 1}),
+              row = arange(5).reshape({5, 1, 1});
+  set_loop_threads(3);
   const Array sum = turned + row;
+  set_loop_threads(0);
   std::int64_t wrong = 0;
-  for (std::int64_t i = 0; i < 50; ++i)
-    for (std::int64_t j = 0; j < 9; ++j)
+  for (std::int64_t i = 0; i < 101; ++i)
+    for (std::int64_t j = 0; j < 5; ++j)
       for (std::int64_t k = 0; k < 31; ++k)
         for (std::int64_t l = 0; l < 7; ++l)
-          wrong += sum.elements<std::int64_t>()[((i * 9 + j) * 31 + k) * 7 + l] !=
-                   ((j * 7 + l) * 50 + i) * 31 + k + j;
+          wrong += sum.elements<std::int64_t>()[((i * 5 + j) * 31 + k) * 7 + l] !=
+                   ((j * 7 + l) * 101 + i) * 31 + k + j;
   EXPECT_EQ(wrong, 0);
 }
 

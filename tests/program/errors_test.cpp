@@ -73,7 +73,6 @@ TEST_F(Errors, FlagsWithoutEffectAreRefused) {
            {"audit" + learned + "--mutants x --count 3", "--count has no effect with --mutants"},
            {"importance" + both + "--method deeplift --rule hidden=gamma",
             "--rule has no effect on method deeplift"},
-           {"combine images-idx3-ubyte --quality 0.5", "--quality has no effect on these states: it is for"},
            {"importance" + both + "--out x", "--out has no effect without --heatmaps"},
            {"explore net.onnx net.onnx --data images-idx3-ubyte --profile x --profile y --train "
             "images-idx3-ubyte",
@@ -113,8 +112,9 @@ TEST_F(Errors, SettingsOfAFileAndDefaultsMayBeIdle) {
   EXPECT_EQ(assay("select" + both + "--by entropy").code, 0);
   EXPECT_EQ(assay("evaluate" + both + "--tolerance-above 1").code, 0);
   write_file(folder / "assay.toml", "elements = \"e.json\"\n");
-  EXPECT_EQ(assay("evaluate" + both).code, 0);
+  EXPECT_EQ(assay("evaluate" + both + "--json r.json").code, 0);
   EXPECT_FALSE(std::filesystem::exists(folder / "e.json"));
+  EXPECT_EQ(read_file(folder / "r.json").find("--elements"), std::string::npos);
   EXPECT_EQ(assay("evaluate" + both + "--tolerance 0.2").code, 1) << "what is typed is no default";
 }
 

@@ -263,6 +263,8 @@ TEST(Gate, TargetsAreAskedForAsTargetsOrAsClasses) {
     EXPECT_EQ(impossible(parse_gate(plain + "<=2"), by_option), "") << plain;
   }
   EXPECT_TRUE(evaluate(parse_gate("mean-absolute-error[target=*]<=2"), by_class).passed);
+  for (const std::string any : {"mean-squared-error[target=*]", "mean-squared-error[class=*]"})
+    EXPECT_EQ(impossible(parse_gate(any + "<=2"), by_option), "") << any;
   EXPECT_THAT(evaluate(parse_gate("mean-absolute-error[target=roll]<=2"), by_class).reason,
               HasSubstr("no criterion 'mean-absolute-error[target=roll]' was measured"));
 }

@@ -69,10 +69,17 @@ TEST(Words, AreNotJoinedByLettersThatAreNoSpaces) {
           "vocab": {"[CLS]": 0, "hello": 1, "world": 2, "▁": 3, "\u0120": 4}})",
       {special, R"("decoder": {"type": "WordPiece", "prefix": "##", "cleanup": false})"});
   EXPECT_THAT(joined_words(pieces, {1, 2, 1}), ElementsAre("hello", "world", "hello"));
+  EXPECT_THAT(joined_words(pieces, {1, 3, 2}), ElementsAre("hello", "▁", "world"));
+  const Tokenizer japanese = tokenizer_of(
+      R"({"type": "WordPiece", "unk_token": "[CLS]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+          "vocab": {"[CLS]": 0, "面白": 1, "##かっ": 2, "##た": 3}})",
+      {special, R"("decoder": {"type": "WordPiece", "prefix": "##", "cleanup": false})"});
+  EXPECT_THAT(joined_words(japanese, {1, 2, 3, 1}), ElementsAre("面白かった", "面白"));
   const Tokenizer maltese = tokenizer_of(
-      R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁caf", 0], ["é", 0], ["\u0120", 0]]})",
+      R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁caf", 0], ["é", 0], ["\u0120", 0], ["▁PA", 0], ["NA", 0]]})",
       {R"("decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})"});
   EXPECT_THAT(joined_words(maltese, {1, 2}), ElementsAre("café"));
+  EXPECT_THAT(joined_words(maltese, {4, 3, 5, 1}), ElementsAre("PAĠNA", "caf"));
 }
 
 TEST(Words, BeginAtBytesOfScriptsWithoutSpaces) {

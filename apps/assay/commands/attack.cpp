@@ -34,9 +34,11 @@ class AttackCommand final : public Command {
     flags.add("--levels", question_.options.levels,
               "store 8-bit levels of the valid range, as pictures have them; success is judged after "
               "rounding, which may move an element half a level beyond its bound");
-    pictures_ =
-        flags.add("--pictures", question_.pictures,
-                  "draw so many records of each attack: before, after, difference", CLI::Range(0, 1000));
+    pictures_ = flags.add(
+        "--pictures", question_.pictures,
+        "show so many records of each attack: pictures before, after and their difference; of other records "
+        "what they are taken for, and which values changed most",
+        CLI::Range(0, 1000));
     texts_ =
         flags.add("--texts", question_.texts, "show so many texts of each attack on tokens, before and after",
                   CLI::Range(0, 100'000));

@@ -27,7 +27,7 @@ class Combine final : public Command {
       refuse(
           "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with "
           "--state FILE");
-    if (!answers::are_of_mutants(question_.files))
+    if (quality_->count() > 0 && answers::are_of_others(question_.files))
       refuse_without_effect({quality_}, of_flags("on these states: it is for those of mutants"));
     question_.conditions = gates_.conditions();
     return answers::combine(question_, context.progress);

@@ -30,6 +30,8 @@ bool has_schema(const std::vector<std::string>& files, std::string_view schema) 
   return std::ranges::any_of(files, [&](const std::string& file) { return schema_of(file) == schema; });
 }
 
+bool are_of_mutants(const std::vector<std::string>& files) { return has_schema(files, "assay/mutation"); }
+
 template <typename State>
 struct Combined {
   State state;
@@ -94,7 +96,10 @@ void combine_coverage(const CombinationQuestion& question, Progress& progress, r
 
 }  // namespace
 
-bool are_of_mutants(const std::vector<std::string>& files) { return has_schema(files, "assay/mutation"); }
+bool are_of_others(const std::vector<std::string>& files) {
+  return !are_of_mutants(files) &&
+         std::ranges::any_of(files, [](const std::string& file) { return !schema_of(file).empty(); });
+}
 
 report::Document combine(const CombinationQuestion& question, Progress& progress) {
   report::Document document;

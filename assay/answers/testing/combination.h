@@ -20,8 +20,8 @@ struct CombinationQuestion {
   report::Conditions conditions = {};
 };
 
-// Whether one of the files is a state of mutants, so that all must be.
-bool are_of_mutants(const std::vector<std::string>& files);
+// Whether there are states among the files, but none of mutants.
+bool are_of_others(const std::vector<std::string>& files);
 
 report::Document combine(const CombinationQuestion& question, Progress& progress);
 

@@ -10,8 +10,8 @@ CriterionInfo vs_criterion() {
       "value-sign coverage: a neuron's change of value, no sign of its layer changing, changes the sign "
       "of a neuron of the next layer",
       "pairs (i, j) of neurons of consecutive layers for which two records exist whose signs "
-      "(activation > 0) "
-      "in the first layer are the same, whose activations of i differ by at least the factor, and "
+      "(activation > 0) in the first layer are the same, whose activations of i differ by at least the "
+      "factor, and "
       "whose signs differ at j; divided by all pairs");
 }
 

@@ -55,7 +55,10 @@ class NumpySource final : public Source {
         others_(std::move(others)) {
     const Shape& shape = inputs_.shape();
     shape_.assign(shape.begin() + 1, shape.end());
-    if (outputs) take_outputs(*outputs);
+    if (outputs) {
+      require_upright(picture_shape(spec.text("layout", "nchw") == "nhwc"), outputs->shape(), path_);
+      take_outputs(*outputs);
+    }
     if (told.ids) ids_ = names(*told.ids, "ids", size(), "record");
     if (told.class_names) class_names_ = names(*told.class_names, "class_names", std::nullopt, "class");
     if (told.valid_range) take_range(*told.valid_range);
@@ -111,6 +114,14 @@ class NumpySource final : public Source {
   }
 
  private:
+  // Of a record as it will be given out: channels first, shades of grey with a channel of their own.
+  Shape picture_shape(bool channels_last) const {
+    Shape picture = shape_;
+    if (channels_last && picture.size() == 3) std::ranges::rotate(picture, picture.end() - 1);
+    if (picture.size() == 2 && is_8bit()) picture.insert(picture.begin(), 1);
+    return picture;
+  }
+
   // Integers, one per record or one-hot rows, are classes; anything else are targets of a regression or of
   // the items of a record.
   void take_outputs(const Array& outputs) {
@@ -119,8 +130,6 @@ class NumpySource final : public Source {
       fail(Fault::data, "{}: outputs of shape {} do not fit {} records; give a row for each", path_,
            to_string(shape), inputs_.shape()[0]);
     }
-    const Shape& inputs = inputs_.shape();
-    require_upright({inputs.begin() + 1, inputs.end()}, shape, path_);
     const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
     const bool floating = is_real(outputs.dtype());
     const Array values = outputs.to(DType::float32);

@@ -58,13 +58,21 @@ class Maker {
     node.op = "Identity";
     node.attributes.clear();
   }
-  // True where the value has no element, whatever the records.
+  // True where the value has no element, however many records there are: the file says so. A size that sample
+  // batches have as 0, as of records from the ninth on, may be more for others.
   bool is_empty(ValueId id) const {
-    const ValueInfo& info = infos_[index_of(id)];
-    if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return false;
-    for (int axis = 0; axis < std::ssize(info.shape); ++axis)
-      if (axis != info.varying_axis && info.shape[static_cast<std::size_t>(axis)] == 0) return true;
-    return false;
+    if (is_known(id)) return known_[index_of(id)].count() == 0;
+    const NodeId producer = graph_.producer(id);
+    return producer != no_node && graph_.node(producer).op == "Expand" &&
+           has_size_of_zero(graph_.node(producer).inputs[1]);
+  }
+  // Of a target of sizes, or of constant parts that are joined to one.
+  bool has_size_of_zero(ValueId sizes) const {
+    if (is_known(sizes)) return known_[index_of(sizes)].eq(0).any().item<bool>();
+    const NodeId producer = graph_.producer(sizes);
+    return producer != no_node && graph_.node(producer).op == "Concat" &&
+           std::ranges::any_of(graph_.node(producer).inputs,
+                               [&](ValueId part) { return is_known(part) && has_size_of_zero(part); });
   }
 
   // The target of a Reshape that keeps the batch in front, where it follows from shapes alone.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "assay/inspection/statistics/intervals.h"
 #include "assay/inspection/statistics/quantiles.h"
@@ -75,7 +76,10 @@ class Spearman final : public MomentState {
   void set_calibration(const std::vector<double>& flat) override {
     std::size_t next = 0;
     for (Grades& grades : known_) {
-      grades.values.resize(flat.at(next++));
+      const double size = flat.at(next++);
+      if (!(size >= 0 && size <= static_cast<double>(flat.size() - next)))
+        throw std::runtime_error("its grades are damaged");
+      grades.values.resize(static_cast<std::size_t>(size));
       grades.below.resize(grades.values.size() + 1);
       for (float& value : grades.values) value = static_cast<float>(flat.at(next++));
       for (double& share : grades.below) share = flat.at(next++);

@@ -25,7 +25,9 @@ report::Table chosen_table(const coverage::Selection& chosen, const std::string&
 report::Definition definition_of(const coverage::SelectOptions& options) {
   if (const auto criterion = coverage::criterion_of(options)) {
     const coverage::CriterionInfo& info = coverage::criteria().find(criterion->name);
-    return {info.name, info.definition, info.paper};
+    if (coverage::selects_by_coverage(options.by)) return {info.name, info.definition, info.paper};
+    // What the criterion makes of the surprise of records does not matter.
+    return {options.by, info.definition.substr(0, info.definition.find("; buckets")), info.paper};
   }
   if (!selection::doubts().contains(options.by))
     return {options.by, "all orders are equally likely; the seed decides", "docs/algorithms/selection.md"};

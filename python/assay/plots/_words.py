@@ -21,20 +21,20 @@ def _is_right_to_left(words: list[dict[str, Any]]) -> bool:
     return sum(letter in ("R", "AL") for letter in letters) > letters.count("L")
 
 
-def _put(axes: Any, word: dict[str, Any], renderer: Any) -> tuple[Any, float]:
+def _put(axes: Any, word: dict[str, Any]) -> tuple[Any, float]:
     """The word somewhere, and how wide it is with its ground, in inches."""
     share = word["share"] if isinstance(word["share"], (int, float)) else 0.0
     ground = (*(_red if share >= 0 else _blue), 0.7 * min(abs(share), 1.0))
     box = {"facecolor": ground, "edgecolor": "none", "boxstyle": "round,pad=0.15"}
     text = axes.text(0, 0, visible(str(word["word"])), va="center", ha="left", fontsize=10, bbox=box, parse_math=False)
-    return text, text.get_window_extent(renderer).width / axes.figure.dpi + 0.12
+    return text, text.get_window_extent().width / axes.figure.dpi + 0.12
 
 
-def _in_lines(axes: Any, words: list[dict[str, Any]], line: float, renderer: Any) -> float:
+def _in_lines(axes: Any, words: list[dict[str, Any]], line: float) -> float:
     """Puts words from a line on; gives the line after them."""
     backwards, x = _is_right_to_left(words), 0.0
     for word in words:
-        text, width = _put(axes, word, renderer)
+        text, width = _put(axes, word)
         if x and x + width > _width:
             x, line = 0.0, line + 1
         text.set_position((_width - x - width if backwards else x, line))
@@ -46,11 +46,10 @@ def _draw(table: Any, make_axes: MakeAxes, *, top: int = 8) -> Any:
     texts = texts_of(table)[:top]
     longest = sum(8 + sum(len(str(word["word"])) + 2 for word in text) for text in texts)
     axes = make_axes(_width + 0.5, _line * (2 * len(texts) + longest / 90) + 0.6)
-    renderer = axes.figure.canvas.get_renderer()
     line = 0.0
     for text in texts:
         axes.text(0, line, f"record {visible(str(text[0]['record']))}", va="center", fontsize=8, alpha=0.7)
-        line = _in_lines(axes, text, line + 1, renderer)
+        line = _in_lines(axes, text, line + 1)
     axes.set_xlim(0, _width)
     axes.set_ylim(line, -1)
     axes.axis("off")

@@ -29,7 +29,7 @@ _definitions = [
         "text": "a case passes when the share of the label falls (rises) by no more than the tolerance in any changed text where it is expected to go up (down)",
         "source": "Ribeiro et al., ACL 2020",
     },
-    {"term": "unseen", "text": "cases that are not counted: all changed texts become the same tokens as the text, so any network passes", "source": "Assay"},
+    {"term": "unseen", "text": "cases that are not counted: all changed texts become the same tokens as the text (words that are not known, or that length= cuts off), so any network passes", "source": "Assay"},
     {"term": "interval", "text": "of the share of cases that pass, at 95 %: exact, and the score interval", "source": "Clopper and Pearson 1934; Wilson 1927"},
 ]
 
@@ -216,7 +216,7 @@ def _unseen(judged: Sequence[tuple[Test, Sequence[Verdict]]], seen: Sequence[See
         return ""
     names = [test.name for (test, _), one in zip(judged, seen) if one.same]
     said = "1 more case is not counted, as its texts become" if count == 1 else f"{count} more cases are not counted, as their texts become"
-    return f"; {said} the same tokens when they change ({', '.join(names)}): use words that the network knows"
+    return f"; {said} the same tokens when they change ({', '.join(names)}): use words that the network knows, within the tokens that it reads"
 
 
 def _figure(context: str, verdicts: Sequence[Verdict]) -> Figure:

@@ -557,6 +557,27 @@ TEST(Planner, ARepeatedConstantIsPartOfTheSegment) {
   }
 }
 
+// Rows from the ninth on: two or three sample records have none.
+TEST(Planner, PartsThatOnlyManyRecordsHaveAreJoined) {
+  GraphBuilder build("net");
+  const auto numbers = [&](const Ints& all) {
+    return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(all.size())}, all));
+  };
+  const ValueId x = build.input("x", DType::float32, {-1, 4});
+  const ValueId first = build.add("Slice", "first", {x, numbers({0}), numbers({8}), numbers({0})}),
+                rest = build.add("Slice", "rest", {x, numbers({8}), numbers({1000}), numbers({0})});
+  build.output(build.add("Softmax", "shares", {build.add("Concat", "turned", {rest, first}, along(0))}));
+  const Graph graph = build.build();
+  const Array given = array::rand({20, 4});
+  const auto found = [&](const std::string& engine) {
+    const Session session(graph, {.engine = engine});
+    const ValueId output = graph.outputs()[0];
+    return session.run({{graph.inputs()[0], given}}, std::span(&output, 1)).at(output);
+  };
+  for (const char* const engine : {"auto", "channels"})
+    EXPECT_TRUE(array::allclose(found(engine), found("reference"), 1e-6, 1e-6)) << engine;
+}
+
 TEST(Channels, NanTravels) {
   GraphBuilder build("net");
   const ValueId x = build.input("x", DType::float32, {-1, 3, 4, 4});
