@@ -22,6 +22,7 @@ from ._tables import (
     column_of,
     columns_of,
     indexes_of,
+    is_apart,
     is_column,
     numbers_of,
     read_parquet,
