@@ -110,8 +110,8 @@ def test_sequences_that_do_not_fit_are_refused():
         ("there are no labels", (x, []), {}),
         ("fill=0.5 is not a number", ([np.arange(3), np.arange(2)], None), {"fill": 0.5}),
         ("fill=-1 is not a number", ([np.arange(3, dtype=np.uint8), np.arange(2, dtype=np.uint8)], None), {"fill": -1}),
-        ("each is an input of its own", (x, None), {"mask": "x"}),
-        ("each is an input of its own", (x, None), {"mask": "there", "lengths": "there"}),
+        ("each is a separate input", (x, None), {"mask": "x"}),
+        ("each is a separate input", (x, None), {"mask": "there", "lengths": "there"}),
     ]:
         with pytest.raises(assay.errors.UsageError, match=match):
             assay.sequences(*arguments, **options)

@@ -104,7 +104,6 @@ report::Document document_of(const coverage::Selection& selection, const coverag
             : fmt::format(", which keep all coverage; at least {} are needed", selection.cover->lower_bound);
   document.facts = {count_fact("records", "records", test.size()),
                     count_fact("chosen", "chosen", selection.records.size())};
-  document.tables = {chosen_table(selection, options.by, test)};
   document.definitions.push_back(definition_of(options));
   if (selection.undefined > 0)
     document.notices.push_back(so_many(selection.undefined, "record has no score and comes first",
@@ -114,6 +113,7 @@ report::Document document_of(const coverage::Selection& selection, const coverag
     document.tables.push_back(growth_of(*selection.cover, options.criterion.text()));
   }
   if (selection.apfd) add_apfd(document, *selection.apfd, options.by);
+  document.tables.push_back(chosen_table(selection, options.by, test));
   return document;
 }
 
