@@ -58,11 +58,11 @@ std::string item(const std::string& tag, const std::string& text) {
 
 std::string names_of(const CLI::Option& option) {
   if (option.get_positional()) return italic(option.get_name());
-  std::string names;
-  for (const std::string& name : option.get_snames()) names += (names.empty() ? "" : ", ") + bold("-" + name);
+  std::string flags;
+  for (const std::string& name : option.get_snames()) flags += (flags.empty() ? "" : ", ") + bold("-" + name);
   for (const std::string& name : option.get_lnames())
-    names += (names.empty() ? "" : ", ") + bold("--" + name);
-  return names;
+    flags += (flags.empty() ? "" : ", ") + bold("--" + name);
+  return flags;
 }
 
 // All options by their groups, in the order of --help.
