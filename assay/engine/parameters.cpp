@@ -5,6 +5,7 @@
 #include <string>
 
 #include "assay/array/transposed.h"
+#include "assay/engine/operators/parts/quantised.h"
 #include "assay/engine/padding.h"
 #include "assay/support/thread_pool.h"
 
@@ -113,6 +114,33 @@ std::vector<float> floats(const Array& array) {
 bool is_float_constant(const Graph& graph, const Node& node, std::size_t input) {
   return graph.is_constant(node.inputs[input]) &&
          graph.constant(node.inputs[input]).dtype() == DType::float32;
+}
+
+std::optional<Quantisation> quantisation_of(const Graph& graph, const Node& node) {
+  const bool gives_whole = node.op == "QuantizeLinear";
+  if ((!gives_whole && node.op != "DequantizeLinear") || node.inputs.size() < 2) return std::nullopt;
+  const auto single = [&](std::size_t i) {
+    return graph.is_constant(node.inputs[i]) && graph.constant(node.inputs[i]).count() == 1 &&
+           graph.constant(node.inputs[i]).rank() <= 1;
+  };
+  if (!single(1) || !is_float_constant(graph, node, 1)) return std::nullopt;
+  Quantisation found{.scale = graph.constant(node.inputs[1]).item<float>()};
+  if (!std::isfinite(found.scale) || found.scale <= 0) return std::nullopt;
+  std::optional<DType> of_zero;
+  if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
+    if (!single(2)) return std::nullopt;
+    found.zero = graph.constant(node.inputs[2]).item<float>();
+    of_zero = graph.constant(node.inputs[2]).dtype();
+  }
+  const bool of_bytes = of_zero == DType::uint8 || of_zero == DType::int8;
+  // DequantizeLinear reads numbers of the zero point's type.
+  if (!gives_whole && !of_bytes) return found;
+  if (gives_whole && of_zero && !of_bytes && node.integer("output_dtype", 0) == 0) return std::nullopt;
+  const auto range = operators::whole_range(operators::quantised_type(node, of_zero));
+  if (!range) return std::nullopt;
+  found.low = static_cast<float>(range->low);
+  found.high = static_cast<float>(range->high);
+  return found;
 }
 
 bool has_bias_of_units(const Graph& graph, const Node& node) {

@@ -48,6 +48,14 @@ std::optional<LaidWeights> stored_weights(const Graph& graph, const Node& node);
 // The weights [units, inputs], one after the other.
 std::vector<float> dense_weights(const Graph& graph, const Node& node);
 
+// One scale and one zero point for all numbers, both constant: of QuantizeLinear to integers, and of
+// DequantizeLinear. Numbers are (whole - zero) scale.
+struct Quantisation {
+  float scale = 1, zero = 0;
+  float low = 0, high = 0;  // of the whole numbers
+};
+std::optional<Quantisation> quantisation_of(const Graph& graph, const Node& node);
+
 // Scale and shift per channel of a batch normalisation with constant statistics.
 struct Affine {
   std::vector<float> scale, shift;

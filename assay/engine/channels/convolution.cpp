@@ -73,7 +73,7 @@ void compile_groups(Compiler& compiler, const Value& operand, const Value& resul
 // `grid`: where fewer products than those of the definition do.
 void add_convolution(Compiler& compiler, const Value& plain, const Value& result, const SlidingWindow& window,
                      std::int64_t groups, const std::optional<BlockGrid>& grid, const Folded& parts) {
-  if (grid) {
+  if (grid && !parts.bytes) {
     const Filters filters{by_taps(parts.weights.data(), grid->units, grid->channels, 9), parts.bias,
                           value_of(parts.added), parts.finish};
     return compiler.add(with_fewer_products(*grid, plain, result, filters, compiler.rows()));
@@ -82,6 +82,11 @@ void add_convolution(Compiler& compiler, const Value& plain, const Value& result
   Windows windows = windows_of(operand, window, result.shape, compiler.rows());
   if (operand.shape[0] == groups && result.shape[0] == groups)
     compile_depthwise(compiler, operand, result, std::move(windows), parts);
+  else if (parts.bytes)
+    compiler.add(byte_products(compiler, operand, result, *parts.bytes,
+                               {std::move(windows.rows), runs_of(windows.taps, operand.shape[0] / groups),
+                                operand.shape[0] / groups},
+                               parts.bias, value_of(parts.added), parts.finish));
   else
     compile_groups(compiler, operand, result, std::move(windows), groups, parts);
 }
@@ -120,6 +125,11 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Value operand = compiler.channels_last(node.inputs[0]);
   const Value result = compiler.fresh(shape, strides);
   const std::optional<BlockGrid> grid = grid_of(node, window, operand.shape, shape);
+  if (channels % 4 == 0 && !is_direct(node)) {
+    const std::int64_t taps = element_count(window.kernel);
+    parts.bytes = byte_layer_of(compiler.graph(), node.inputs[0], groups, units,
+                                [&] { return by_taps(parts.weights.data(), kernel[0], channels, taps); });
+  }
   add_convolution(compiler, operand, result, window, groups, grid, parts);
   compiler.define(parts.result, result);
   if (!compiler.carries_gradient(parts.result)) return;

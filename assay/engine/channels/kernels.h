@@ -40,6 +40,19 @@ FloatBlock packed(std::int64_t units, std::int64_t count, const LaidWeights& wei
 void apply(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
            const float* packed_weights, float* result);
 
+// The same of bytes, where the processor sums products of four of them: an operand without sign and weights
+// with sign lie four in the place of a number, the map counts such places, and results are 32-bit whole
+// numbers. Sums begin at `starts`, whole numbers as well, for whole vectors of units, instead of the packed
+// bias. They are exact up to 65,536 products. REQUIRES has_byte_products().
+bool has_byte_products();
+void apply_bytes(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
+                 const float* packed_weights, const float* starts, float* result);
+// Bytes of numbers (byte - zero) scale. Returns whether all numbers are such.
+bool to_bytes(std::int64_t count, const float* numbers, float scale, float zero, std::uint8_t* bytes);
+// In place: sum u of each row of `count` becomes sum scales[u] + shifts[u].
+void whole_to_numbers(std::int64_t rows, std::int64_t count, const float* scales, const float* shifts,
+                      float* sums);
+
 // Windows that each channel is read through by itself: operand[rows[r] + taps[t] + channel].
 struct WindowMap {
   std::vector<std::int32_t> rows, taps;

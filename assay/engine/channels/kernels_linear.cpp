@@ -45,12 +45,35 @@ struct Meeting {
   Size result_step, units;
 };
 
-template <int rows, int vectors>
+// What is summed: products of numbers.
+struct Numbers {
+  using Sum = Vector;
+  static HWY_INLINE Sum from(Vector bits) { return bits; }
+  static HWY_INLINE Vector bits(Sum sum) { return sum; }
+  static HWY_INLINE Sum plus(Sum sum, Sum x, Sum y) { return hn::MulAdd(x, y, sum); }
+};
+
+#if HWY_TARGET == HWY_AVX3
+// Or of four bytes without sign with four with sign, as whole numbers, all in places of numbers. The
+// instruction is newer than the set that these loops are compiled for.
+struct Bytes {
+  using Sum = hn::Vec<hn::RebindToSigned<Lanes>>;
+  static HWY_INLINE Sum from(Vector bits) { return hn::BitCast(hn::RebindToSigned<Lanes>(), bits); }
+  static HWY_INLINE Vector bits(Sum sum) { return hn::BitCast(Lanes(), sum); }
+  static HWY_INLINE Sum plus(Sum sum, Sum x, Sum y) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(x.raw), "v"(y.raw));
+    return sum;
+  }
+};
+#endif
+
+template <class Products, int rows, int vectors>
 void tile(const Meeting& at) {
+  using Sum = typename Products::Sum;
   const Lanes d;
   const Size width = lanes();
   const auto last = static_cast<std::size_t>(at.units - (vectors - 1) * width);
-  Vector sums[rows][vectors];
+  Sum sums[rows][vectors];
   const float* from[rows];
 #pragma GCC unroll 6
   for (int r = 0; r < rows; ++r) {
@@ -58,9 +81,9 @@ void tile(const Meeting& at) {
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) {
       const float* const held = at.result + r * at.result_step + v * width;
-      sums[r][v] = at.bias != nullptr ? hn::LoadU(d, at.bias + v * width)
-                   : v + 1 < vectors  ? hn::LoadU(d, held)
-                                      : load_first(held, last);
+      sums[r][v] = Products::from(at.bias != nullptr ? hn::LoadU(d, at.bias + v * width)
+                                  : v + 1 < vectors  ? hn::LoadU(d, held)
+                                                     : load_first(held, last));
     }
   }
   const float* weights = at.weights;
@@ -69,14 +92,14 @@ void tile(const Meeting& at) {
 #pragma GCC unroll 6
     for (int r = 0; r < rows; ++r) numbers[r] = from[r] + run.offset;
     for (Size k = 0; k < run.length; ++k, weights += vectors * width) {
-      Vector y[vectors];
+      Sum y[vectors];
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) y[v] = hn::LoadU(d, weights + v * width);
+      for (int v = 0; v < vectors; ++v) y[v] = Products::from(hn::LoadU(d, weights + v * width));
 #pragma GCC unroll 6
       for (int r = 0; r < rows; ++r) {
-        const Vector x = hn::Set(d, numbers[r][k]);
+        const Sum x = Products::from(hn::Set(d, numbers[r][k]));
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, y[v], sums[r][v]);
+        for (int v = 0; v < vectors; ++v) sums[r][v] = Products::plus(sums[r][v], x, y[v]);
       }
     }
   }
@@ -86,27 +109,27 @@ void tile(const Meeting& at) {
     for (int v = 0; v < vectors; ++v) {
       float* const to = at.result + r * at.result_step + v * width;
       if (v + 1 < vectors)
-        hn::StoreU(sums[r][v], d, to);
+        hn::StoreU(Products::bits(sums[r][v]), d, to);
       else
-        store_first(sums[r][v], to, last);
+        store_first(Products::bits(sums[r][v]), to, last);
     }
   }
 }
 
-template <int rows, int vectors = most_vectors>
+template <class Products, int rows, int vectors = most_vectors>
 void tile_of_vectors(const Meeting& at) {
   if constexpr (vectors > 1) {
-    if (at.units <= (vectors - 1) * lanes()) return tile_of_vectors<rows, vectors - 1>(at);
+    if (at.units <= (vectors - 1) * lanes()) return tile_of_vectors<Products, rows, vectors - 1>(at);
   }
-  tile<rows, vectors>(at);
+  tile<Products, rows, vectors>(at);
 }
 
-template <int rows = most_rows>
+template <class Products, int rows = most_rows>
 void tile_of_rows(Size live, const Meeting& at) {
   if constexpr (rows > 1) {
-    if (live < rows) return tile_of_rows<rows - 1>(live, at);
+    if (live < rows) return tile_of_rows<Products, rows - 1>(live, at);
   }
-  tile_of_vectors<rows>(at);
+  tile_of_vectors<Products, rows>(at);
 }
 
 Size length_of(std::span<const Run> runs) {
@@ -124,22 +147,25 @@ struct Block {
 };
 
 // One panel of units meets all rows while its weights are near.
+template <class Products>
 void apply_panel(const LinearMap& map, const Block& block, Size unit, const float* operand,
-                 const float* packed_weights, float* result) {
+                 const float* packed_weights, const float* starts, float* result) {
   const Size units = std::min(panel_entry(), map.units - unit), width = packed_width(units);
   const float* const panel = packed_weights + unit * (1 + block.count);  // those in front are full
   const float* const weights = panel + (1 + block.before) * width;
   const std::vector<Run>& runs = map.blocks[static_cast<std::size_t>(block.number)];
+  const float* const bias = block.number > 0 ? nullptr : starts != nullptr ? starts + unit : panel;
   for (Size r = block.first; r < block.first + block.rows; r += most_rows) {
-    tile_of_rows(std::min<Size>(most_rows, block.first + block.rows - r),
-                 {operand, map.rows.data() + r, runs, weights, block.number == 0 ? panel : nullptr,
-                  result + r * map.result_step + unit, map.result_step, units});
+    tile_of_rows<Products>(std::min<Size>(most_rows, block.first + block.rows - r),
+                           {operand, map.rows.data() + r, runs, weights, bias,
+                            result + r * map.result_step + unit, map.result_step, units});
   }
 }
 
 // What is larger, operand or result, passes by; the other one stays near.
+template <class Products>
 void apply_entry(const LinearMap& map, Size first, Size rows, const float* operand,
-                 const float* packed_weights, float* result) {
+                 const float* packed_weights, const float* starts, float* result) {
   std::vector<Block> blocks;
   Size count = 0;
   for (const std::vector<Run>& runs : map.blocks) {
@@ -150,12 +176,13 @@ void apply_entry(const LinearMap& map, Size first, Size rows, const float* opera
   const Size wide = panel_entry();
   if (map.units > map.operand_step) {
     for (Size unit = 0; unit < map.units; unit += wide) {
-      for (const Block& block : blocks) apply_panel(map, block, unit, operand, packed_weights, result);
+      for (const Block& block : blocks)
+        apply_panel<Products>(map, block, unit, operand, packed_weights, starts, result);
     }
   } else {
     for (const Block& block : blocks) {
       for (Size unit = 0; unit < map.units; unit += wide)
-        apply_panel(map, block, unit, operand, packed_weights, result);
+        apply_panel<Products>(map, block, unit, operand, packed_weights, starts, result);
     }
   }
 }
@@ -166,8 +193,64 @@ Size panel_width_entry() { return panel_entry(); }
 Size lanes_entry() { return lanes(); }
 void linear_entry(const LinearMap& map, Size first, Size count, const float* operand,
                   const float* packed_weights, float* result) {
-  apply_entry(map, first, count, operand, packed_weights, result);
+  apply_entry<Numbers>(map, first, count, operand, packed_weights, nullptr, result);
 }
+
+#if HWY_TARGET == HWY_AVX3
+bool has_byte_products_entry() { return __builtin_cpu_supports("avx512vnni") != 0; }
+void byte_products_entry(const LinearMap& map, Size first, Size count, const float* operand,
+                         const float* packed_weights, const float* starts, float* result) {
+  apply_entry<Bytes>(map, first, count, operand, packed_weights, starts, result);
+}
+bool to_bytes_entry(Size count, const float* numbers, float scale, float zero, std::uint8_t* bytes) {
+  const Lanes d;
+  const hn::Rebind<std::uint8_t, Lanes> to;
+  const hn::RebindToSigned<Lanes> whole_lanes;
+  const Vector by = hn::Set(d, 1 / scale), origin = hn::Set(d, zero), rounding = hn::Set(d, 0x1p-10F),
+               least = hn::Zero(d), most = hn::Set(d, 255);
+  auto good = hn::Eq(least, least);
+  const auto converted = [&](Vector x) HWY_ATTR {
+    const Vector place = hn::MulAdd(x, by, origin), whole = hn::Round(place);
+    good = hn::And(good, hn::Le(hn::Abs(hn::Sub(place, whole)), rounding));  // false for NaN
+    good = hn::And(good, hn::And(hn::Ge(whole, least), hn::Le(whole, most)));
+    return hn::DemoteTo(to, hn::ConvertTo(whole_lanes, whole));
+  };
+  each_vector(
+      count, [&](Size i) HWY_ATTR { hn::StoreU(converted(hn::LoadU(d, numbers + i)), to, bytes + i); },
+      [&](Size i, std::size_t live) HWY_ATTR {
+        HWY_ALIGN float first[16];
+        HWY_ALIGN std::uint8_t last[16];
+        std::fill_n(first, 16, numbers[i]);
+        std::copy_n(numbers + i, live, first);
+        hn::StoreU(converted(hn::Load(d, first)), to, last);
+        std::copy_n(last, live, bytes + i);
+      });
+  return hn::AllTrue(d, good);
+}
+void whole_to_numbers_entry(Size rows, Size count, const float* scales, const float* shifts, float* sums) {
+  const Lanes d;
+  const auto number = [&](Vector sum, Vector scale, Vector shift)
+                          HWY_ATTR { return hn::MulAdd(hn::ConvertTo(d, Bytes::from(sum)), scale, shift); };
+  for (Size r = 0; r < rows; ++r, sums += count) {
+    each_vector(
+        count,
+        [&](Size i) HWY_ATTR {
+          hn::StoreU(number(hn::LoadU(d, sums + i), hn::LoadU(d, scales + i), hn::LoadU(d, shifts + i)), d,
+                     sums + i);
+        },
+        [&](Size i, std::size_t live) HWY_ATTR {
+          store_first(
+              number(load_first(sums + i, live), load_first(scales + i, live), load_first(shifts + i, live)),
+              sums + i, live);
+        });
+  }
+}
+#else
+bool has_byte_products_entry() { return false; }
+void byte_products_entry(const LinearMap&, Size, Size, const float*, const float*, const float*, float*) {}
+bool to_bytes_entry(Size, const float*, float, float, std::uint8_t*) { return false; }
+void whole_to_numbers_entry(Size, Size, const float*, const float*, float*) {}
+#endif
 
 }  // namespace assay::channels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -178,6 +261,10 @@ namespace assay::channels {
 HWY_EXPORT(panel_width_entry);
 HWY_EXPORT(lanes_entry);
 HWY_EXPORT(linear_entry);
+HWY_EXPORT(has_byte_products_entry);
+HWY_EXPORT(byte_products_entry);
+HWY_EXPORT(to_bytes_entry);
+HWY_EXPORT(whole_to_numbers_entry);
 
 std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs) {
   // Sums that leave registers cost more than weights that come from the second-level cache one after the
@@ -234,6 +321,19 @@ FloatBlock packed(std::int64_t units, std::int64_t count, const LaidWeights& wei
 void apply(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
            const float* packed_weights, float* result) {
   HWY_DYNAMIC_DISPATCH(linear_entry)(map, first, count, operand, packed_weights, result);
+}
+
+bool has_byte_products() { return HWY_DYNAMIC_DISPATCH(has_byte_products_entry)(); }
+void apply_bytes(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
+                 const float* packed_weights, const float* starts, float* result) {
+  HWY_DYNAMIC_DISPATCH(byte_products_entry)(map, first, count, operand, packed_weights, starts, result);
+}
+bool to_bytes(std::int64_t count, const float* numbers, float scale, float zero, std::uint8_t* bytes) {
+  return HWY_DYNAMIC_DISPATCH(to_bytes_entry)(count, numbers, scale, zero, bytes);
+}
+void whole_to_numbers(std::int64_t rows, std::int64_t count, const float* scales, const float* shifts,
+                      float* sums) {
+  HWY_DYNAMIC_DISPATCH(whole_to_numbers_entry)(rows, count, scales, shifts, sums);
 }
 
 }  // namespace assay::channels

@@ -8,19 +8,37 @@
 namespace assay::channels {
 namespace {
 
+// Where the rows of an operand begin that lies plainly.
+std::vector<std::int32_t> dense_rows(const Compiler& compiler, const Value& operand) {
+  const std::int64_t inputs = operand.shape.back();
+  std::vector<std::int32_t> rows;
+  for (std::int64_t r = 0, count = compiler.rows() * (operand.count() / inputs); r < count; ++r)
+    rows.push_back(static_cast<std::int32_t>(r * inputs));
+  return rows;
+}
+
 // Products of the last axis with weights [units][inputs]. All lie plainly.
 void add_dense(Compiler& compiler, const Value& operand, const Value& result, const LaidWeights& weights,
                const std::vector<float>& bias, std::optional<Value> added, const Finish& finish) {
   const std::int64_t inputs = operand.shape.back(), units = result.shape.back();
-  LinearMap map{{}, {}, units, units, inputs};
-  for (std::int64_t r = 0, rows = compiler.rows() * (operand.count() / inputs); r < rows; ++r)
-    map.rows.push_back(static_cast<std::int32_t>(r * inputs));
+  LinearMap map{dense_rows(compiler, operand), {}, units, units, inputs};
   const Run run{0, static_cast<std::int32_t>(inputs)};
   map.blocks = in_blocks(std::span(&run, 1));
   std::vector<FloatBlock> panels;
   panels.push_back(packed(units, inputs, weights, bias.data()));
   compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(panels), 0,
                                         std::move(added), finish));
+}
+
+// The weights [units, inputs], one after the other.
+std::vector<float> by_unit(const LaidWeights& weights, std::int64_t units, std::int64_t inputs) {
+  std::vector<float> all;
+  all.reserve(static_cast<std::size_t>(units * inputs));
+  for (std::int64_t u = 0; u < units; ++u) {
+    for (std::int64_t i = 0; i < inputs; ++i)
+      all.push_back(weights.at[u * weights.unit_step + i * weights.input_step]);
+  }
+  return all;
 }
 }  // namespace
 
@@ -116,7 +134,14 @@ void compile_dense(Compiler& compiler, const Node& node) {
   const auto own = std::make_shared<const std::vector<float>>(std::move(parts.weights));
   const LaidWeights weights =
       own->empty() ? *stored_weights(compiler.graph(), node) : LaidWeights{own->data(), inputs, 1};
-  add_dense(compiler, operand, result, weights, parts.bias, value_of(parts.added), parts.finish);
+  if (const auto bytes = byte_layer_of(compiler.graph(), node.inputs[0], 1, units,
+                                       [&] { return by_unit(weights, units, inputs); }))
+    compiler.add(
+        byte_products(compiler, operand, result, *bytes,
+                      {dense_rows(compiler, operand), {{0, static_cast<std::int32_t>(inputs)}}, inputs},
+                      parts.bias, value_of(parts.added), parts.finish));
+  else
+    add_dense(compiler, operand, result, weights, parts.bias, value_of(parts.added), parts.finish);
   compiler.define(parts.result, result);
   if (!compiler.carries_gradient(parts.result)) return;
   // `own` keeps what `weights` points to.

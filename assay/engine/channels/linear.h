@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "assay/engine/channels/bytes.h"
 #include "assay/engine/channels/functions.h"
 #include "assay/engine/channels/operators.h"
 
@@ -60,12 +61,14 @@ class Linear : public Operation {
         finish_(finish),
         rows_(result_.count() / map_.result_step) {}
 
-  void run(const Memory& memory, std::int64_t records) const override {
+  void run(const Memory& memory, std::int64_t records) const override { run(memory, 0, records); }
+  // From the record `begin` to before `end`.
+  void run(const Memory& memory, std::int64_t begin, std::int64_t end) const {
     const float* const operand = memory.at(operand_);
     float* const result = memory.at(result_);
     constexpr std::int64_t together = 240;  // rows whose numbers stay in a second-level cache
-    const std::int64_t rows = records * rows_;
-    for (std::int64_t first = 0; first < rows; first += together) {
+    const std::int64_t rows = end * rows_;
+    for (std::int64_t first = begin * rows_; first < rows; first += together) {
       const std::int64_t count = std::min(together, rows - first);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         const auto group = static_cast<std::int64_t>(g);
@@ -138,6 +141,7 @@ struct Folded {
   std::optional<Added> added;
   Finish finish;
   ValueId result = no_value;
+  std::optional<ByteLayer> bytes = {};
 };
 
 // `strides` of the result.

@@ -182,6 +182,10 @@ std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
         clip.alpha <= clip.beta)
       return clip;
   }
+  if (const auto steps = quantisation_of(graph, node)) {
+    const Unary kind = node.op == "QuantizeLinear" ? Unary::quantise : Unary::dequantise;
+    return UnaryFunction{kind, steps->scale, steps->zero, steps->low, steps->high};
+  }
   return std::nullopt;
 }
 

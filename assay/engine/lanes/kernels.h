@@ -146,6 +146,7 @@ enum class Unary {
   arc_tangent,
   clip,  // to [alpha, beta]
   cube,
+  dequantise,  // (x - beta) alpha
   elu,
   error,  // erf
   exponential,
@@ -157,6 +158,7 @@ enum class Unary {
   logarithm,
   mish,  // x tanh(log(1 + exp(x)))
   negate,
+  quantise,  // x / alpha, rounded to a whole number with halves to even, plus beta, within [low, high]
   reciprocal,
   rectify,
   selu,
@@ -170,6 +172,7 @@ enum class Unary {
 struct UnaryFunction {
   Unary kind = Unary::rectify;
   float alpha = 0, beta = 0;
+  float low = 0, high = 0;
 };
 void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result);
 // The operand times the function.

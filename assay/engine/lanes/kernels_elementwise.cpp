@@ -42,6 +42,12 @@ HWY_INLINE Vec tangent_of_gelu(Vec x) {
 HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
 HWY_INLINE Vec at_most(Vec x, Vec high) { return hn::IfThenElse(hn::Gt(x, high), high, x); }
 
+// Not yet within the range of the type.
+HWY_INLINE Vec whole_number_of(const UnaryFunction& f, Vec x) {
+  const Lanes16 d;
+  return hn::Add(hn::Round(hn::Div(x, hn::Set(d, f.alpha))), hn::Set(d, f.beta));
+}
+
 constexpr double selu_alpha = 1.67326319217681884765625, selu_gamma = 1.05070102214813232421875;
 
 HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
@@ -56,6 +62,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return at_most(at_least(x, alpha), beta);
     case Unary::cube:
       return hn::Mul(hn::Mul(x, x), x);
+    case Unary::dequantise:
+      return hn::Mul(hn::Sub(x, beta), alpha);
     case Unary::elu:
       return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, exponential_less_one(x)), x);
     case Unary::error:
@@ -78,6 +86,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return hn::Mul(x, hyperbolic_tangent(soft_plus(x)));
     case Unary::negate:
       return hn::Neg(x);
+    case Unary::quantise:
+      return at_most(at_least(whole_number_of(f, x), hn::Set(d, f.low)), hn::Set(d, f.high));
     case Unary::reciprocal:
       return hn::Div(number(1), x);
     case Unary::rectify:
@@ -115,6 +125,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::IfThenElse(hn::Or(hn::Lt(x, alpha), hn::Gt(x, beta)), zero, one);
     case Unary::cube:
       return hn::Mul(number(3), hn::Mul(x, x));
+    case Unary::dequantise:
+      return alpha;
     case Unary::elu:
       return hn::IfThenElse(hn::Gt(x, zero), one, hn::Add(y, alpha));
     case Unary::error:
@@ -150,6 +162,11 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
     }
     case Unary::negate:
       return number(-1);
+    case Unary::quantise: {  // as if it did not round
+      const Vec whole = whole_number_of(f, x);
+      const auto outside = hn::Or(hn::Lt(whole, hn::Set(d, f.low)), hn::Gt(whole, hn::Set(d, f.high)));
+      return hn::IfThenElse(outside, zero, hn::Div(one, alpha));
+    }
     case Unary::reciprocal:
       return hn::Neg(hn::Mul(y, y));
     case Unary::rectify:
@@ -233,7 +250,7 @@ template <Unary kind>
 void values_of_kind(const UnaryFunction& function, bool gates, std::int64_t elements, const float* operand,
                     float* result) {
   const Lanes16 d;
-  const UnaryFunction known{kind, function.alpha, function.beta};
+  const UnaryFunction known{kind, function.alpha, function.beta, function.low, function.high};
   const auto step = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t count = elements * width;
   std::int64_t i = 0;
@@ -251,8 +268,12 @@ void values_of_kind(const UnaryFunction& function, bool gates, std::int64_t elem
 void unary_entry(const UnaryFunction& function, bool gates, std::int64_t elements, const float* operand,
                  float* result) {
   switch (function.kind) {
+    case Unary::dequantise:
+      return values_of_kind<Unary::dequantise>(function, gates, elements, operand, result);
     case Unary::gelu:
       return values_of_kind<Unary::gelu>(function, gates, elements, operand, result);
+    case Unary::quantise:
+      return values_of_kind<Unary::quantise>(function, gates, elements, operand, result);
     case Unary::rectify:
       return values_of_kind<Unary::rectify>(function, gates, elements, operand, result);
     case Unary::sigmoid:

@@ -37,6 +37,25 @@ Array spread(const Call& call, const Array& parameter, const Array& x) {
   return array::repeat_interleave(parameter, block, axis).narrow(axis, 0, size);
 }
 
+// f of each number in one pass, where nothing learns from them. Nothing for other types and gradients.
+template <typename F>
+std::optional<Array> in_one_pass(const Array& x, const F& f) {
+  if (x.dtype() != DType::float32 || x.requires_grad()) return std::nullopt;
+  const Array from = x.contiguous();
+  Array to = array::empty_like(from);
+  const float* const numbers = from.elements<float>();
+  float* const made = to.elements<float>();
+  for (std::int64_t i = 0, count = from.count(); i < count; ++i) made[i] = f(numbers[i]);
+  return to;
+}
+
+// To the nearest whole number, halves to even, of magnitudes that a float holds to a quarter.
+float nearest(float x) {
+  constexpr float whole = 0x1.8p23F;  // floats of this magnitude are whole
+  return (x + whole) - whole;
+}
+float clamped(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
+
 // By one scale for the whole tensor.
 struct DynamicallyQuantised {
   Array whole, scale, zero;
@@ -48,48 +67,45 @@ DynamicallyQuantised dynamically_quantised(const Array& x) {
   const Array scale = (high - low) / 255;
   const Array divisor = array::where(scale == 0, array::ones_like(scale), scale);
   const Array zero = array::clamp(array::round(-low / divisor), 0, 255);
+  const auto step = divisor.item<float>(), origin = zero.item<float>();
+  if (auto whole =
+          in_one_pass(x, [=](float number) { return clamped(nearest(number / step) + origin, 0, 255); }))
+    return {*std::move(whole), scale, zero};
   return {array::clamp(rounded(x / divisor) + zero, 0, 255), scale, zero};
 }
 
-struct Limits {
-  double low, high;
-};
+}  // namespace
 
-// By the ONNX element type that numbers are quantised to: the one that the attribute names, or that the zero
-// point has.
-std::int64_t quantised_type(const Call& call) {
-  const std::int64_t named = call.node.integer("output_dtype", 0);
-  if (named != 0 || !call.has(2)) return named == 0 ? 2 : named;
-  const DType type = call.input(2).dtype();
-  if (type == DType::uint8) return 2;
-  if (type == DType::int8) return 3;
-  fail(Fault::unsupported, "numbers are not quantised to {}", to_string(type));
+std::int64_t quantised_type(const Node& node, std::optional<DType> of_zero) {
+  const std::int64_t named = node.integer("output_dtype", 0);
+  if (named != 0 || !of_zero) return named == 0 ? 2 : named;
+  if (*of_zero == DType::uint8) return 2;
+  if (*of_zero == DType::int8) return 3;
+  fail(Fault::unsupported, "numbers are not quantised to {}", to_string(*of_zero));
 }
 
-Limits limits_of(std::int64_t type) {
-  switch (type) {
+std::optional<WholeRange> whole_range(std::int64_t onnx_type) {
+  switch (onnx_type) {
     case 2:
-      return {0, 255};
+      return WholeRange{0, 255};
     case 3:
-      return {-128, 127};
+      return WholeRange{-128, 127};
     case 4:
-      return {0, 65535};
+      return WholeRange{0, 65535};
     case 5:
-      return {-32768, 32767};
+      return WholeRange{-32768, 32767};
     case 21:
-      return {0, 15};
+      return WholeRange{0, 15};
     case 22:
-      return {-8, 7};
+      return WholeRange{-8, 7};
     case 25:
-      return {0, 3};
+      return WholeRange{0, 3};
     case 26:
-      return {-2, 1};
+      return WholeRange{-2, 1};
     default:
-      fail(Fault::unsupported, "numbers are not quantised to ONNX element type {}", type);
+      return std::nullopt;
   }
 }
-
-}  // namespace
 
 Array rounded_by(const Array& x, const std::function<float(float)>& function) {
   Array host = x.detach().to(DType::float32).clone().contiguous();
@@ -101,20 +117,29 @@ Array rounded_by(const Array& x, const std::function<float(float)>& function) {
 
 Outputs quantize_linear(const Call& call) {
   const Array x = is_real(call.input(0).dtype()) ? call.input(0) : call.input(0).to(DType::float32);
-  const std::int64_t type = quantised_type(call);
+  const std::int64_t type =
+      quantised_type(call.node, call.has(2) ? std::optional(call.input(2).dtype()) : std::nullopt);
   const Array scale = spread(call, call.input(1).to(x.dtype()), x);
   if (is_short_float(type))
     return {to_short_float(x / scale, static_cast<ShortFloat>(type), call.node.integer("saturate", 1) != 0)};
-  const Limits limits = limits_of(type);
+  const std::optional<WholeRange> range = whole_range(type);
+  if (!range) fail(Fault::unsupported, "numbers are not quantised to ONNX element type {}", type);
   Array whole = rounded(x / scale);
   if (call.has(2)) whole = whole + spread(call, call.input(2), x).to(x.dtype());
-  return {array::clamp(whole, limits.low, limits.high)};
+  return {array::clamp(whole, range->low, range->high)};
 }
 
 Outputs dequantize_linear(const Call& call) {
   const Array& scale = call.input(1);
   if (!is_real(scale.dtype())) fail(Fault::model, "the scale is of {}", to_string(scale.dtype()));
   Array x = call.input(0).to(scale.dtype());
+  const bool one_zero = !call.has(2) || (call.input(2).count() == 1 && call.input(2).rank() <= 1);
+  if (scale.count() == 1 && scale.rank() <= 1 && one_zero && scale.dtype() == DType::float32 &&
+      !scale.requires_grad()) {
+    const float step = scale.item<float>(), zero = call.has(2) ? call.input(2).item<float>() : 0;
+    if (auto numbers = in_one_pass(x, [=](float whole) { return (whole - zero) * step; }))
+      return {*std::move(numbers)};
+  }
   if (call.has(2)) x = x - spread(call, call.input(2), x).to(scale.dtype());
   return {x * spread(call, scale, x)};
 }

@@ -51,6 +51,17 @@ class Network {
   }
   // One number, without axes.
   ValueId whole(std::int64_t value) { return hold(Array::of<std::int64_t>({}, std::vector{value})); }
+  // The same of 8 bits: a zero point.
+  ValueId byte(int value, DType type) {
+    return hold(Array::of<std::int64_t>({}, std::vector<std::int64_t>{value}).to(type));
+  }
+  // Each unit's are multiples, from -128 to 127, of a scale of its own.
+  ValueId multiples(const Shape& shape, std::size_t unit_axis = 0) {
+    Shape by_unit(shape.size(), 1);
+    by_unit[unit_axis] = shape[unit_axis];
+    const Array whole = array::clamp((random(shape) * 50).round(), -128, 127);
+    return hold(whole * (random(by_unit).abs() + 0.1) * 0.01);
+  }
   // Some are true, some are not.
   ValueId truths(Shape shape) { return hold(random(shape) > 0); }
   ValueId add(const std::string& op, std::vector<ValueId> inputs,
