@@ -1,31 +1,43 @@
 #include "assay/engine/channels/bytes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <mutex>
 #include <span>
 
 #include "assay/engine/channels/linear.h"
+#include "assay/engine/operators/parts/quantised.h"
 
 namespace assay::channels {
 namespace {
 
 constexpr std::int32_t together = 4;  // bytes in the place of a number
 
-// The scale by which all numbers are whole ones from -128 to 127.
+// Whether all are whole multiples of the scale, from -128 to 127.
+bool are_multiples(std::span<const float> numbers, float scale) {
+  constexpr float rounding = 0x1p-21F;
+  constexpr std::size_t at_once = 64;
+  const float by = 1 / scale;
+  for (std::size_t begin = 0; begin < numbers.size(); begin += at_once) {
+    int others = 0;
+    for (const float x : numbers.subspan(begin, std::min(at_once, numbers.size() - begin))) {
+      const float whole = operators::nearest_whole(x * by);
+      others += !(std::abs(x - whole * scale) <= rounding * std::abs(x)) || whole > 127;
+    }
+    if (others > 0) return false;
+  }
+  return true;
+}
+
 std::optional<float> scale_of(std::span<const float> numbers) {
   float most = 0;
   for (const float x : numbers) most = std::max(most, std::abs(x));
   if (most == 0) return 1.0F;
-  constexpr float rounding = 0x1p-21F;
   for (int steps = 128; steps > 0; --steps) {
     const float scale = most / static_cast<float>(steps);
-    const bool fits = std::ranges::all_of(numbers, [scale](float x) {
-      const float whole = std::nearbyint(x / scale);
-      return whole < 128 && std::abs(x - whole * scale) <= rounding * std::abs(x);
-    });
-    if (fits) return scale;
+    if (are_multiples(numbers, scale)) return scale;
   }
   return std::nullopt;
 }
@@ -53,6 +65,21 @@ std::vector<std::int32_t> sums_of(const ByteWeights& weights) {
   std::vector<std::int32_t> sums(weights.scales.size());
   for (std::size_t i = 0; i < weights.whole.size(); ++i) sums[i / inputs] += weights.whole[i];
   return sums;
+}
+
+// By lanes, which a compiler makes vectors of.
+float least_of(std::int64_t count, const float* numbers) {
+  std::array<float, lanes::width> least;
+  least.fill(numbers[0]);
+  std::int64_t i = 0;
+  for (; i + lanes::width <= count; i += lanes::width) {
+    for (std::size_t lane = 0; lane < least.size(); ++lane) {
+      const float x = numbers[i + static_cast<std::int64_t>(lane)];
+      least[lane] = x < least[lane] ? x : least[lane];
+    }
+  }
+  for (; i < count; ++i) least[0] = std::min(least[0], numbers[i]);
+  return *std::ranges::min_element(least);
 }
 
 // What it reads and makes, and how.
@@ -104,8 +131,7 @@ class ByteProducts : public Operation {
  private:
   float zero_of(const Memory& memory, std::int64_t record) const {
     const float* const numbers = memory.at(task_.operand) + record * task_.operand.record;
-    const float least = *std::min_element(numbers, numbers + task_.operand.count());
-    return -std::nearbyint(least / task_.layer.scale);
+    return -operators::nearest_whole(least_of(task_.operand.count(), numbers) / task_.layer.scale);
   }
   bool quantise(const Memory& memory, std::int64_t record, float zero) const {
     const std::int64_t count = task_.operand.count();
@@ -196,17 +222,24 @@ std::optional<ByteLayer> steps_of(const Graph& graph, ValueId operand) {
   return ByteLayer{steps->scale, steps->zero - steps->low, {}};
 }
 
-// Nothing where a unit's are no multiples.
-std::optional<ByteWeights> whole_weights(std::int64_t units, std::span<const float> weights) {
-  const std::size_t inputs = weights.size() / static_cast<std::size_t>(units);
+// Those of a group, from its first unit on. Nothing where a unit's are no multiples.
+std::optional<ByteWeights> whole_weights(std::int64_t first, std::int64_t units, std::int64_t inputs,
+                                         const WeightsOfUnits& weights) {
+  constexpr std::int64_t at_once = 16;  // units
+  std::vector<float> some(static_cast<std::size_t>(at_once * inputs));
   ByteWeights found;
-  found.whole.reserve(weights.size());
-  for (std::size_t begin = 0; begin < weights.size(); begin += inputs) {
-    const auto own = weights.subspan(begin, inputs);
-    const auto scale = scale_of(own);
-    if (!scale) return std::nullopt;
-    found.scales.push_back(*scale);
-    for (const float x : own) found.whole.push_back(static_cast<std::int8_t>(std::nearbyint(x / *scale)));
+  found.whole.reserve(static_cast<std::size_t>(units * inputs));
+  for (std::int64_t unit = 0; unit < units; unit += at_once) {
+    const std::int64_t count = std::min(at_once, units - unit);
+    weights(first + unit, count, some.data());
+    for (std::int64_t u = 0; u < count; ++u) {
+      const std::span<const float> own(some.data() + u * inputs, static_cast<std::size_t>(inputs));
+      const auto scale = scale_of(own);
+      if (!scale) return std::nullopt;
+      found.scales.push_back(*scale);
+      for (const float x : own)
+        found.whole.push_back(static_cast<std::int8_t>(operators::nearest_whole(x / *scale)));
+    }
   }
   return found;
 }
@@ -214,18 +247,13 @@ std::optional<ByteWeights> whole_weights(std::int64_t units, std::span<const flo
 }  // namespace
 
 std::optional<ByteLayer> byte_layer_of(const Graph& graph, ValueId operand, std::int64_t groups,
-                                       std::int64_t units,
-                                       const std::function<std::vector<float>()>& weights) {
-  if (!has_byte_products()) return std::nullopt;
-  std::optional<ByteLayer> layer = steps_of(graph, operand);
-  if (!layer) return std::nullopt;
-  const std::vector<float> all = weights();
+                                       std::int64_t units, std::int64_t inputs,
+                                       const WeightsOfUnits& weights) {
   constexpr std::int64_t most_inputs = 65'536;  // whose sums fit 32 bits
-  const std::int64_t of_group = std::ssize(all) / groups, inputs = of_group / units;
-  if (inputs % together != 0 || inputs > most_inputs) return std::nullopt;
-  for (std::int64_t g = 0; g < groups; ++g) {
-    auto group = whole_weights(units, std::span(all).subspan(static_cast<std::size_t>(g * of_group),
-                                                             static_cast<std::size_t>(of_group)));
+  if (!has_byte_products() || inputs % together != 0 || inputs > most_inputs) return std::nullopt;
+  std::optional<ByteLayer> layer = steps_of(graph, operand);
+  for (std::int64_t g = 0; g < groups && layer; ++g) {
+    auto group = whole_weights(g * units, units, inputs, weights);
     if (!group) return std::nullopt;
     layer->groups.push_back(std::move(*group));
   }

@@ -22,13 +22,15 @@ struct ByteLayer {
   std::optional<float> zero;  // none: what makes the least number of a record 0
   std::vector<ByteWeights> groups;
 };
-// Where a node de-quantises the operand, and the weights [groups][units][inputs] are multiples but for the
-// rounding of floats: however they were made, so that mutants and trained networks need no mark. Nothing
-// otherwise, and where the processor does not sum products of bytes. O(weights) where they are multiples,
-// about O(units) where not; `weights` is asked where they matter.
+// Writes the weights of `count` units from `first` on, one unit after the other.
+using WeightsOfUnits = std::function<void(std::int64_t first, std::int64_t count, float* to)>;
+// Where a node de-quantises the operand, and the weights of all units are multiples but for the rounding of
+// floats: however they were made, so that mutants and trained networks need no mark. Nothing otherwise, and
+// where the processor does not sum products of bytes. O(weights) where they are multiples, about O(units)
+// where not.
 std::optional<ByteLayer> byte_layer_of(const Graph& graph, ValueId operand, std::int64_t groups,
-                                       std::int64_t units,
-                                       const std::function<std::vector<float>()>& weights);
+                                       std::int64_t units, std::int64_t inputs,
+                                       const WeightsOfUnits& weights);
 
 // Of windows that begin at `rows` of the operand and read `runs` from there, each group so far from the one
 // before.

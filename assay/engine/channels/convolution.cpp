@@ -35,13 +35,17 @@ Windows windows_of(const Value& operand, const SlidingWindow& window, const Shap
   return found;
 }
 // From [units][channels][taps] to [units][taps][channels].
+void write_by_taps(const float* weights, std::int64_t units, std::int64_t channels, std::int64_t taps,
+                   float* to) {
+  for (std::int64_t u = 0; u < units; ++u) {
+    const std::int64_t unit = u * channels * taps;
+    array::write_transposed(channels, taps, taps, weights + unit, channels, to + unit);
+  }
+}
 std::vector<float> by_taps(const float* weights, std::int64_t units, std::int64_t channels,
                            std::int64_t taps) {
   std::vector<float> transposed(units * channels * taps);
-  for (std::int64_t u = 0; u < units; ++u) {
-    const std::int64_t unit = u * channels * taps;
-    array::write_transposed(channels, taps, taps, weights + unit, channels, transposed.data() + unit);
-  }
+  write_by_taps(weights, units, channels, taps, transposed.data());
   return transposed;
 }
 void compile_depthwise(Compiler& compiler, const Value& operand, const Value& result, Windows windows,
@@ -125,10 +129,13 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Value operand = compiler.channels_last(node.inputs[0]);
   const Value result = compiler.fresh(shape, strides);
   const std::optional<BlockGrid> grid = grid_of(node, window, operand.shape, shape);
+  const std::int64_t taps = element_count(window.kernel);
   if (channels % 4 == 0 && !is_direct(node)) {
-    const std::int64_t taps = element_count(window.kernel);
-    parts.bytes = byte_layer_of(compiler.graph(), node.inputs[0], groups, units,
-                                [&] { return by_taps(parts.weights.data(), kernel[0], channels, taps); });
+    parts.bytes = byte_layer_of(compiler.graph(), node.inputs[0], groups, units, channels * taps,
+                                [&](std::int64_t first, std::int64_t count, float* to) {
+                                  write_by_taps(parts.weights.data() + first * channels * taps, count,
+                                                channels, taps, to);
+                                });
   }
   add_convolution(compiler, operand, result, window, groups, grid, parts);
   compiler.define(parts.result, result);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "assay/array/transposed.h"
+
 namespace assay::channels {
 namespace {
 
@@ -30,15 +32,16 @@ void add_dense(Compiler& compiler, const Value& operand, const Value& result, co
                                         std::move(added), finish));
 }
 
-// The weights [units, inputs], one after the other.
-std::vector<float> by_unit(const LaidWeights& weights, std::int64_t units, std::int64_t inputs) {
-  std::vector<float> all;
-  all.reserve(static_cast<std::size_t>(units * inputs));
-  for (std::int64_t u = 0; u < units; ++u) {
-    for (std::int64_t i = 0; i < inputs; ++i)
-      all.push_back(weights.at[u * weights.unit_step + i * weights.input_step]);
-  }
-  return all;
+std::optional<ByteLayer> bytes_of_dense(const Graph& graph, ValueId operand, std::int64_t units,
+                                        std::int64_t inputs, const LaidWeights& weights) {
+  return byte_layer_of(
+      graph, operand, 1, units, inputs, [&](std::int64_t first, std::int64_t count, float* to) {
+        const float* const from = weights.at + first * weights.unit_step;
+        if (weights.input_step != 1)
+          return array::write_transposed(inputs, count, weights.input_step, from, inputs, to);
+        for (std::int64_t u = 0; u < count; ++u)
+          std::copy_n(from + u * weights.unit_step, inputs, to + u * inputs);
+      });
 }
 }  // namespace
 
@@ -134,10 +137,9 @@ void compile_dense(Compiler& compiler, const Node& node) {
   const auto own = std::make_shared<const std::vector<float>>(std::move(parts.weights));
   const LaidWeights weights =
       own->empty() ? *stored_weights(compiler.graph(), node) : LaidWeights{own->data(), inputs, 1};
-  if (const auto bytes = byte_layer_of(compiler.graph(), node.inputs[0], 1, units,
-                                       [&] { return by_unit(weights, units, inputs); }))
+  if (auto bytes = bytes_of_dense(compiler.graph(), node.inputs[0], units, inputs, weights))
     compiler.add(
-        byte_products(compiler, operand, result, *bytes,
+        byte_products(compiler, operand, result, *std::move(bytes),
                       {dense_rows(compiler, operand), {{0, static_cast<std::int32_t>(inputs)}}, inputs},
                       parts.bias, value_of(parts.added), parts.finish));
   else

@@ -49,11 +49,6 @@ std::optional<Array> in_one_pass(const Array& x, const F& f) {
   return to;
 }
 
-// To the nearest whole number, halves to even, of magnitudes that a float holds to a quarter.
-float nearest(float x) {
-  constexpr float whole = 0x1.8p23F;  // floats of this magnitude are whole
-  return (x + whole) - whole;
-}
 float clamped(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
 
 // By one scale for the whole tensor.
@@ -68,8 +63,8 @@ DynamicallyQuantised dynamically_quantised(const Array& x) {
   const Array divisor = array::where(scale == 0, array::ones_like(scale), scale);
   const Array zero = array::clamp(array::round(-low / divisor), 0, 255);
   const auto step = divisor.item<float>(), origin = zero.item<float>();
-  if (auto whole =
-          in_one_pass(x, [=](float number) { return clamped(nearest(number / step) + origin, 0, 255); }))
+  if (auto whole = in_one_pass(
+          x, [=](float number) { return clamped(nearest_whole(number / step) + origin, 0, 255); }))
     return {*std::move(whole), scale, zero};
   return {array::clamp(rounded(x / divisor) + zero, 0, 255), scale, zero};
 }

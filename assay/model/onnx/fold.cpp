@@ -106,11 +106,12 @@ std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& gra
   if (!positions) return std::nullopt;
   const Array numbers = whole->to(DType::float32);
   const std::optional<Array> zeros = zero_given ? std::optional(zero->to(DType::float32)) : std::nullopt;
-  const auto from = numbers.as<float>();
+  const auto from = numbers.as<float>(), steps = scale->as<float>();
+  const auto origins = zeros ? zeros->as<float>() : std::span<const float>();
   std::vector<float> values(from.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t position = positions->of(i);
-    values[i] = (from[i] - (zeros ? zeros->as<float>()[position] : 0.0F)) * scale->as<float>()[position];
+    values[i] = (from[i] - (zeros ? origins[position] : 0.0F)) * steps[position];
   }
   return Array::of<float>(whole->shape(), values);
 }

@@ -21,4 +21,10 @@ struct WholeRange {
 };
 std::optional<WholeRange> whole_range(std::int64_t onnx_type);
 
+// The nearest whole number, halves to even. REQUIRES a magnitude below 2^22, or NaN, which stays.
+inline float nearest_whole(float x) {
+  constexpr float whole = 0x1.8p23F;  // floats of this magnitude are whole
+  return (x + whole) - whole;
+}
+
 }  // namespace assay::operators
