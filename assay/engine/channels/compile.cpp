@@ -71,10 +71,22 @@ ValueId Compiler::absorb_function(ValueId id, Finish& finish) {
   if (carries_gradient(id) && !(alone && is_told_by_result(*lanes::function_of(graph_, *reader)))) return id;
   finish = {.function = lanes::function_of(graph_, *reader), .gates = !alone};
   fuse(*reader);
-  if (alone) return reader->outputs[0];
+  if (alone) return absorb_dequantisation(reader->outputs[0], *finish.function);
   const Node& product = *sole_reader(reader->outputs[0]);
   fuse(product);
   return product.outputs[0];
+}
+
+ValueId Compiler::absorb_dequantisation(ValueId id, lanes::UnaryFunction& function) {
+  const Node* const reader = sole_reader(id);
+  if (function.kind != lanes::Unary::quantise || carries_gradient(id) || reader == nullptr) return id;
+  const auto back = lanes::function_of(graph_, *reader);
+  const bool same = back && back->kind == lanes::Unary::dequantise && back->alpha == function.alpha &&
+                    back->beta == function.beta;
+  if (!same || !supports_unary(graph_, *reader, request_.shape_of)) return id;
+  function.kind = lanes::Unary::steps;
+  fuse(*reader);
+  return reader->outputs[0];
 }
 
 ValueId Compiler::absorb_nan_replacement(ValueId id, std::optional<float>& number) {

@@ -17,8 +17,12 @@ class Function : public Operation {
       : operand_(std::move(operand)), result_(std::move(result)), function_(function) {}
   void run(const Memory& memory, std::int64_t records) const override {
     const std::int64_t count = records * result_.count();
+    const float* const from = memory.at(operand_);
     float* const to = memory.at(result_);
-    std::memcpy(to, memory.at(operand_), static_cast<std::size_t>(count) * sizeof(float));
+    // Buffers are aligned and end with a whole vector.
+    if (operand_.kind == Value::Kind::buffer && operand_.offset == 0)
+      return lanes::apply(function_, (count + lanes::width - 1) / lanes::width, from, to);
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
     apply_in_place({.function = function_}, count, to);
   }
 
@@ -367,11 +371,12 @@ void compile_unary(Compiler& compiler, const Node& node) {
   const Value& given = compiler.value(node.inputs[0]);
   const Value operand = is_dense(given) ? given : compiler.plainly(node.inputs[0]);
   const Value result = compiler.fresh(operand.shape, operand.strides);
-  const lanes::UnaryFunction function = *lanes::function_of(compiler.graph(), node);
+  lanes::UnaryFunction function = *lanes::function_of(compiler.graph(), node);
+  const ValueId made = compiler.absorb_dequantisation(node.outputs[0], function);
   compiler.add(std::make_unique<Function>(operand, result, function));
-  compiler.define(node.outputs[0], result);
+  compiler.define(made, result);
   const Value& kept = is_told_by_result(function) ? result : operand;
-  compiler.on_way_back(node.outputs[0], {kept, result}, [=, &compiler, in = node.inputs[0]](const Value& g) {
+  compiler.on_way_back(made, {kept, result}, [=, &compiler, in = node.inputs[0]](const Value& g) {
     compiler.contribute(in, through_function(compiler, function, kept, result, g));
   });
 }

@@ -39,6 +39,9 @@ class Compiler {
   // Takes over the function that alone reads the value, or with a product that reads both. Returns the value
   // that is computed then.
   ValueId absorb_function(ValueId id, Finish& finish);
+  // Quantisation takes over the de-quantisation by the same steps that alone reads its result, where nothing
+  // goes back. Returns the value that is computed then.
+  ValueId absorb_dequantisation(ValueId id, lanes::UnaryFunction& function);
   // Takes over the replacement of NaN in a value that nothing else reads. Returns the value computed then.
   ValueId absorb_nan_replacement(ValueId id, std::optional<float>& number);
   // Takes over the sum of the value with another one that is there. Returns the value that is computed then.

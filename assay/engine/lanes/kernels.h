@@ -167,6 +167,7 @@ enum class Unary {
   softsign,
   square,
   square_root,
+  steps,  // quantise, then dequantise
   tanh,
 };
 struct UnaryFunction {

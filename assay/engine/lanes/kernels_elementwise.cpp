@@ -47,6 +47,17 @@ HWY_INLINE Vec whole_number_of(const UnaryFunction& f, Vec x) {
   const Lanes16 d;
   return hn::Add(hn::Round(hn::Div(x, hn::Set(d, f.alpha))), hn::Set(d, f.beta));
 }
+HWY_INLINE Vec quantised(const UnaryFunction& f, Vec x) {
+  const Lanes16 d;
+  return at_most(at_least(whole_number_of(f, x), hn::Set(d, f.low)), hn::Set(d, f.high));
+}
+// As if it did not round.
+HWY_INLINE Vec derivative_of_quantised(const UnaryFunction& f, Vec x, float inside) {
+  const Lanes16 d;
+  const Vec whole = whole_number_of(f, x);
+  const auto outside = hn::Or(hn::Lt(whole, hn::Set(d, f.low)), hn::Gt(whole, hn::Set(d, f.high)));
+  return hn::IfThenElse(outside, hn::Zero(d), hn::Set(d, inside));
+}
 
 constexpr double selu_alpha = 1.67326319217681884765625, selu_gamma = 1.05070102214813232421875;
 
@@ -87,7 +98,7 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
     case Unary::negate:
       return hn::Neg(x);
     case Unary::quantise:
-      return at_most(at_least(whole_number_of(f, x), hn::Set(d, f.low)), hn::Set(d, f.high));
+      return quantised(f, x);
     case Unary::reciprocal:
       return hn::Div(number(1), x);
     case Unary::rectify:
@@ -106,6 +117,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return hn::Mul(x, x);
     case Unary::square_root:
       return hn::Sqrt(x);
+    case Unary::steps:
+      return hn::Mul(hn::Sub(quantised(f, x), beta), alpha);
     case Unary::tanh:
       return hyperbolic_tangent(x);
   }
@@ -162,11 +175,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
     }
     case Unary::negate:
       return number(-1);
-    case Unary::quantise: {  // as if it did not round
-      const Vec whole = whole_number_of(f, x);
-      const auto outside = hn::Or(hn::Lt(whole, hn::Set(d, f.low)), hn::Gt(whole, hn::Set(d, f.high)));
-      return hn::IfThenElse(outside, zero, hn::Div(one, alpha));
-    }
+    case Unary::quantise:
+      return derivative_of_quantised(f, x, 1 / f.alpha);
     case Unary::reciprocal:
       return hn::Neg(hn::Mul(y, y));
     case Unary::rectify:
@@ -185,6 +195,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::Add(x, x);
     case Unary::square_root:
       return hn::Div(number(0.5), y);
+    case Unary::steps:
+      return derivative_of_quantised(f, x, 1);
     case Unary::tanh:
       return hn::NegMulAdd(y, y, one);
   }
@@ -278,6 +290,8 @@ void unary_entry(const UnaryFunction& function, bool gates, std::int64_t element
       return values_of_kind<Unary::rectify>(function, gates, elements, operand, result);
     case Unary::sigmoid:
       return values_of_kind<Unary::sigmoid>(function, gates, elements, operand, result);
+    case Unary::steps:
+      return values_of_kind<Unary::steps>(function, gates, elements, operand, result);
     case Unary::tanh:
       return values_of_kind<Unary::tanh>(function, gates, elements, operand, result);
     default:
