@@ -337,7 +337,8 @@ MOBILE_3 = [(3, 16, 16, False, R, 1), (3, 64, 24, False, R, 2), (3, 72, 24, Fals
             (3, 184, 80, False, H, 1), (3, 184, 80, False, H, 1), (3, 480, 112, True, H, 1), (3, 672, 112, True, H, 1),
             (5, 672, 160, True, H, 2), (5, 960, 160, True, H, 1), (5, 960, 160, True, H, 1)]
 #: How a network is made, the shape of a record, and that of its label where `evaluate` measures the memory: a class,
-#: or a class at each position. Records of one axis are numbers of words.
+#: or a class at each position. Records of one axis are numbers of words. Names that end with -int8 are quantised to 8
+#: bits: pictures with scales that four records give, one for each channel of the weights; texts as they run.
 NETWORKS = {
     "mlp": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(784, 1200), nn.ReLU(), nn.Linear(1200, 1200), nn.ReLU(),
                                   nn.Linear(1200, 10)), (1, 28, 28), ()),
@@ -356,11 +357,25 @@ NETWORKS = {
     "u-net": (UNet, (3, 256, 256), (256, 256)),
     "yolo": (Yolo, (3, 640, 640), None),
 }
+NETWORKS |= {name + "-int8": NETWORKS[name] for name in ("resnet18", "mobilenet-v2", "bert-128")}
 
 
 def records_of(shape, count=RECORDS):
     numbers = numpy.random.default_rng(1)
     return numbers.integers(0, 10, (count, *shape)) if len(shape) == 1 else numbers.random((count, *shape), numpy.float32)
+
+
+def quantise(path, shape):
+    from onnxruntime import quantization
+    if len(shape) == 1:
+        return quantization.quantize_dynamic(path, path)
+    seen = iter([{"x": records_of(shape, 4)}])
+
+    class Records(quantization.CalibrationDataReader):
+        def get_next(self):
+            return next(seen, None)
+
+    quantization.quantize_static(path, path, Records(), quant_format=quantization.QuantFormat.QDQ, per_channel=True)
 
 
 def write(name, folder):
@@ -370,6 +385,8 @@ def write(name, folder):
     network = make().eval()
     torch.onnx.export(network, torch.from_numpy(records_of(shape, 2)), str(folder / "net.onnx"), input_names=["x"],
                       output_names=["y"], dynamic_axes={"x": {0: "n"}, "y": {0: "n"}}, opset_version=20, dynamo=False)
+    if name.endswith("-int8"):
+        quantise(str(folder / "net.onnx"), shape)
     labels = {} if label is None else {"y": numpy.random.default_rng(2).integers(0, 2, (RECORDS, *label))}
     numpy.savez(folder / "records.npz", x=records_of(shape), **labels)
 
