@@ -301,11 +301,31 @@ def test_cases_that_no_network_could_fail_are_not_counted(exported):
         ({"kind": "directional", "expect": "up", "vary": "name"}, "has no slot {name}"),
         ({"kind": "directional", "expect": "up", "edits": ["synonym"]}, "synonym needs a list of synonyms"),
         ({"kind": "directional", "expect": "up", "append": "x", "protect": ["a"]}, "protect is for edits, and there are none"),
+        ({"templates": "a {good} film"}, "templates = 'a {good} film' is not a list of texts"),
+        ({"texts": [1]}, "texts = [1] is not a list of texts"),
+        ({"most": 0}, "most = 0 is not a number of texts, at least 1"),
+        ({"kind": "directional", "expect": "up", "append": [1]}, "append = [1] is not a text or a list of texts"),
+        ({"kind": "directional", "expect": "up", "replace": ["a"]}, "replace = ['a'] is not a table of texts by what they replace"),
+        ({"kind": "directional", "expect": "up", "append": "x", "tolerance": "0.1"}, "tolerance = '0.1' is not a number"),
+        ({"templates": [" ".join(f"{{any{i}}}" for i in range(30))]}, "fillings, and at most 1,000,000 are made"),
     ],
 )
 def test_what_a_suite_gets_wrong_is_said(exported, change, message):
     suite = {"lexicons": SUITE["lexicons"], "tests": [{**SUITE["tests"][0], **change}]}
     with pytest.raises(assay.AssayError, match=re.escape(message)):
+        texts.check(exported[0], suite)
+
+
+@pytest.mark.parametrize(
+    "suite, message",
+    [
+        ({"lexicons": ["good"], "tests": [SUITE["tests"][0]]}, "suite: a suite has lexicons by name, and a list of tests"),
+        ({"tests": {"name": "a"}}, "suite: a suite has lexicons by name, and a list of tests"),
+        ({"tests": ["a"]}, "suite: a test has no name"),
+    ],
+)
+def test_what_is_no_suite_is_said(exported, suite, message):
+    with pytest.raises(assay.DataError, match=message):
         texts.check(exported[0], suite)
 
 
@@ -408,6 +428,47 @@ def test_from_a_shell(exported, tmp_path):
     assert "the networks disagree on" in compared.stdout and "agreement-after" in (tmp_path / "j.xml").read_text()
     missing = run("attack", folder, tmp_path / "t.csv")
     assert missing.returncode == 5 and "there is no column 'text'" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("t.csv", b"text\na film\n\xff\xfe is bad\n", "t.csv: line 3 is not UTF-8; write the file in UTF-8"),
+        ("t.txt", b"a film\nbad\x80", "t.txt: line 2 is not UTF-8"),
+        ("t.csv", b"note,text\n1,a film\n2\n", "t.csv: record 1 has no 'text'; leave it out"),
+        ("t.csv", b"note,said\n1,a film\n", "t.csv: there is no column 'text'; there are note, said"),
+        ("t.jsonl", b'{"text": "a film"}\n["a film"]\n', "t.jsonl: line 2 is not an object"),
+        ("t.jsonl", b'{"text": "a film"}\n{"text": null}\n', "t.jsonl: record 1 has no 'text'"),
+        ("t.jsonl", b'{"text": "a film"}\n{\n', "t.jsonl: line 2: "),
+        ("t.txt", b"a film\tpositive\nbad\n", "t.txt: 1 of 2 lines have a label after a tab; all or none must"),
+    ],
+)
+def test_files_without_texts_are_said(exported, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    refused = run("attack", exported[0], tmp_path / name)
+    assert refused.returncode == 5, refused.stderr
+    assert message in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_a_suite_that_is_not_utf8_is_said(exported, tmp_path):
+    (tmp_path / "suite.json").write_bytes(b'{"tests": [{"name": "\xe9"}]}')
+    with pytest.raises(assay.DataError, match=r"suite.json: line 1 is not UTF-8; write the file in UTF-8"):
+        texts.check(exported[0], tmp_path / "suite.json")
+
+
+def test_texts_of_files_are_those_that_stand_there(tmp_path):
+    """Lines end at line feeds alone, a mark of byte order is no part of a column, and fields may be long."""
+    from assay.texts._table import texts_and_labels
+
+    said = ["a\u2028film", "very\x85good", "x" * 200_000, 'in "two"\nlines']
+    with open(tmp_path / "t.csv", "w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([["text", "stars"], *([text, "1"] for text in said)])
+    assert texts_and_labels(tmp_path / "t.csv", "text", "stars") == (said, ["1"] * 4)
+    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in said), encoding="utf-8")
+    assert texts_and_labels(tmp_path / "t.jsonl", "text", None) == (said, None)
+    (tmp_path / "t.txt").write_bytes("\r\n".join(f"{text}\tpositive" for text in said[:3]).encode())
+    assert texts_and_labels(tmp_path / "t.txt", "text", None) == (said[:3], ["positive"] * 3)
+    assert csv.field_size_limit() == 131072
 
 
 def coarse(folder, to):
