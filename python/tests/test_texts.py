@@ -537,6 +537,11 @@ def test_diverse_texts_are_far_from_each_other():
     assert texts.diverse(many, 8, first=7) == chosen
     with pytest.raises(assay.UsageError, match="1 to 40 texts can be chosen"):
         texts.diverse(many, 41)
+    for first in (-1, 40):
+        with pytest.raises(assay.UsageError, match=f"first={first}: the first text is one of 40, counted from 0"):
+            texts.diverse(many, 2, first=first)
+    with pytest.raises(assay.UsageError, match="a list of texts is needed"):
+        texts.diverse("film", 2)
 
 
 @pytest.mark.parametrize("doubt", ["margin", "entropy"])
@@ -549,6 +554,8 @@ def test_doubtful_texts_are_chosen(exported, doubt):
     assert texts.select(folder, TEXTS, 2, doubt=doubt, pool=2) == [order[i] for i in texts.diverse(pool, 2)]
     with pytest.raises(assay.UsageError, match="margin, entropy or mixture"):
         texts.select(folder, TEXTS, 2, doubt="gini")
+    with pytest.raises(assay.UsageError, match="a list of texts is needed"):
+        texts.select(folder, TEXTS[0], 2, doubt=doubt)
     with pytest.raises(assay.UsageError, match="no effect without doubt='mixture'"):
         texts.select(folder, TEXTS, 2, doubt=doubt, layer="x")
     with pytest.raises(assay.UsageError, match="give seen=TEXTS and layer=NAME"):
