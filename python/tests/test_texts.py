@@ -647,3 +647,37 @@ def test_a_mixture_of_gaussians_is_that_of_scikit_learn():
     assert np.linalg.norm(rows - ours.means[np.argmin([((rows - mean) ** 2).sum(1) for mean in ours.means], 0)]) < np.linalg.norm(rows - rows.mean(0))
     with pytest.raises(assay.DataError, match="3 texts are too few for a mixture of 3"):
         _mixture.Mixture(rows[:3], 3)
+
+
+_lengths = """
+import sys
+import numpy as np
+import assay
+
+def held():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+network = assay.load(sys.argv[1], threads=1)
+for length in range(1, 30):
+    network.predict(np.ones((1, length, 1500), np.float32))
+    if length == 5:
+        before = held()
+print(held() - before)
+"""
+
+
+def test_networks_keep_no_weights_for_every_length_of_texts(tmp_path):
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    weights = np.ones((1500, 1500), np.float32)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("ReduceSum", ["h", "axes"], ["y"], keepdims=0)]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "wide", [value("x", TensorProto.FLOAT, ["n", "t", 1500])], [value("y", TensorProto.FLOAT, ["n", 1500])],
+        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(np.array([1]), "axes")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "wide.onnx")
+    done = subprocess.run([sys.executable, "-c", _lengths, tmp_path / "wide.onnx"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 6 * weights.nbytes
