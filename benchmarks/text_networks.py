@@ -210,7 +210,8 @@ def assay_gcg(name, options):
         def attack(steps):
             spec = f"gcg[steps={steps},candidates={candidates},top={TOP},changes={suffix},positions=last{suffix},target=least-likely]"
             (row,) = assay.attack(network, data, attack=spec, out=out, force=True, threads=options.threads).table("attacks")
-            return row["forward"] - 4  # at most so many are no candidates: whole texts that try what is computed once
+            # A round is its candidates and a gradient; the trial of what is computed once is less than a round.
+            return int(row["forward"]) // (candidates + 1) * candidates
         judged, spent = timed(lambda: attack(STEPS))
         fit = int(options.seconds * judged / spent[0] / candidates)
         return rates(*timed(lambda: attack(min(max(fit, STEPS), MOST_STEPS))))
