@@ -450,6 +450,26 @@ def test_files_without_texts_are_said(exported, tmp_path, name, content, message
     assert message in refused.stderr and "Traceback" not in refused.stderr
 
 
+def test_lines_of_json_that_are_not_utf8_are_said(exported, tmp_path):
+    (tmp_path / "t.jsonl").write_bytes(b'{"said": "a film"}\n{"said": "bad \xff"}\n')
+    with pytest.raises(assay.DataError, match=r"t.jsonl:2: this line is not UTF-8; write the file in UTF-8"):
+        assay.data(f"{tmp_path}/t.jsonl,text=said,tokenizer={exported[0]}")
+
+
+def test_answers_that_the_network_has_no_scores_of_are_said(tmp_path):
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    table = numpy_helper.from_array(np.eye(5, dtype=np.float32), "rows")
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["rows", "ids"], ["logits"])], "causal", [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n", "t"])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", "t", 5])], [table],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "causal.onnx")
+    with pytest.raises(assay.UsageError, match="the answer is token 7, and output 'logits' has scores of 5 tokens; give a number below that, or the tokenizer of this network"):
+        assay.load(tmp_path / "causal.onnx", decision="answers=#7+#1")
+
+
 def test_a_suite_that_is_not_utf8_is_said(exported, tmp_path):
     (tmp_path / "suite.json").write_bytes(b'{"tests": [{"name": "\xe9"}]}')
     with pytest.raises(assay.DataError, match=r"suite.json: line 1 is not UTF-8; write the file in UTF-8"):

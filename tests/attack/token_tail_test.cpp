@@ -226,7 +226,7 @@ Attacked attacked(const Graph& graph, bool masked, const std::string& spec, cons
 TokenLimits limits() { return TokenLimits(SpecOptions("attack", {"gcg", {}}, TokenLimits::options("1"))); }
 
 const std::string later_tokens = "gcg[steps=6,candidates=8,top=6,changes=3,positions=7:,target=next]";
-const std::string later_flips = "hotflip[changes=3,positions=7:]";
+const std::string later_flips = "hotflip[changes=5,positions=7:]";
 
 class EveryWriting : public ::testing::TestWithParam<Writing> {};
 
@@ -307,7 +307,7 @@ TEST(TokenTail, IsNotTriedWhereASearchIsShorterThanItsTrial) {
   Writing whole = causal;
   whole.reads_all = true;
   for (const std::string attack :
-       {"hotflip[changes=1,positions=7:]", "gcg[steps=2,candidates=3,changes=3,positions=7:]"}) {
+       {"hotflip[changes=3,positions=7:]", "gcg[steps=2,candidates=3,changes=3,positions=7:]"}) {
     const Attacked found = attacked(network_of(causal), true, attack, "reference"),
                    wanted = attacked(network_of(whole), true, attack, "reference");
     EXPECT_EQ(found.ids, wanted.ids) << attack;

@@ -12,8 +12,9 @@
 namespace assay::attack {
 namespace {
 
-// Passes of whole texts that a search by a tail takes more: the trial, and the judgement of what was found.
-constexpr double trial = 4;
+// Passes of whole texts that a search by a tail takes more: the trial and the judgement of what was found are
+// four, and making the network of the rest takes about as long.
+constexpr double trial = 8;
 
 bool is_worth_it(const TokenSearch& record, std::size_t passes) {
   const double saved =
