@@ -516,6 +516,37 @@ def test_a_network_and_its_rounded_self_are_told_apart(exported, tmp_path):
     assert same.agreement == same.agreement_after == 1 and same.table("divergence").rows[0]["greatest"] < 1e-12
 
 
+def test_answers_of_another_version_are_looked_up_in_the_tokenizer_of_the_texts(tmp_path):
+    """A quantised file lies alone, without the tokenizer of the model."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    scores = np.random.default_rng(4).normal(size=(len(WORDS), len(WORDS))).astype(np.float32)
+    for name, rows in [("whole", scores), ("rounded", np.round(scores))]:
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            [helper.make_node("Gather", ["rows", "input_ids"], ["logits"])], "causal", [value("input_ids", TensorProto.INT64, ["n", "t"])],
+            [value("logits", TensorProto.FLOAT, ["n", "t", len(WORDS)])], [numpy_helper.from_array(rows, "rows")],
+        )
+        (tmp_path / name).mkdir()
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / name / "model.onnx")
+    parts = {
+        "version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {word: i for i, word in enumerate(WORDS)}},
+    }
+    (tmp_path / "whole" / "tokenizer.json").write_text(json.dumps(parts))
+    said = {"decision": "position=last,answers=good+bad", "changes": 1}
+    one_word = WORDS[2:]
+    found = texts.explore(tmp_path / "whole", tmp_path / "rounded" / "model.onnx", one_word, **said)
+    good, bad = WORDS.index("good"), WORDS.index("bad")
+    decided = [[rows[WORDS.index(word), good] >= rows[WORDS.index(word), bad] for word in one_word] for rows in (scores, np.round(scores))]
+    assert found.agreement == pytest.approx(np.mean(np.equal(*decided)))
+    alone = tmp_path / "rounded" / "model.onnx"
+    assert texts.attack(alone, one_word, tokenizer=tmp_path / "whole", **said).headline
+    with pytest.raises(assay.UsageError, match="no tokenizer.json is next to the network"):
+        texts.attack(alone, one_word, tokenizer=lambda many: {"input_ids": np.ones((len(many), 1), np.int64)}, **said)
+
+
 def test_what_is_not_confirmed_is_no_finding():
     from assay.texts import _explore
 
