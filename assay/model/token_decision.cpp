@@ -40,8 +40,9 @@ class TokenDecisionEdit {
     for (const std::int64_t answer : decision_.answers) {
       if (tokens >= 0 && answer >= tokens)
         fail(Fault::usage,
-             "the answer is token {}, and output '{}' has scores of {} tokens; the tokenizer is that of "
-             "another network",
+             "the answer is token {}, and output '{}' has scores of {} tokens; give a number below that, or "
+             "the "
+             "tokenizer of this network",
              answer, scores.name, tokens);
     }
   }

@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <assay/adapt.h>
 #include <assay/error.h>
@@ -23,21 +27,31 @@
 namespace assay::python {
 namespace {
 
-// A network, with the session that runs it once it was run.
+// A network, with the sessions that ran it last.
 struct Network {
-  Graph graph;
-  std::map<std::string, std::shared_ptr<Session>> sessions = {};
+  using Held = std::shared_ptr<const Session>;
+  // Each session has prepared weights of its own, and texts come in many lengths.
+  static constexpr std::size_t most_sessions = 4;
 
-  const Session& session(const DatasetFacts* facts, int threads, const std::string& device) {
+  Graph graph;
+  std::vector<std::pair<std::string, Held>> sessions = {};  // by what they run, the last one first
+
+  Held session(const DatasetFacts* facts, int threads, const std::string& device) {
     SessionOptions options;
     options.threads = threads;
     options.device = device;
     if (facts != nullptr) set_record_shapes(options, *facts);
     std::string key = fmt::format("{} {} {}", threads, device, to_string(options.record_shape));
     for (const auto& [name, shape] : options.record_shapes) key += " " + name + to_string(shape);
-    std::shared_ptr<Session>& session = sessions[key];
-    if (!session) session = unlocked([&] { return std::make_shared<Session>(graph, options); });
-    return *session;
+    const auto known = std::ranges::find(sessions, key, &std::pair<std::string, Held>::first);
+    if (known != sessions.end()) {
+      std::rotate(sessions.begin(), known, known + 1);
+      return sessions.front().second;
+    }
+    const Held made = unlocked([&] { return std::make_shared<const Session>(graph, options); });
+    sessions.insert(sessions.begin(), {key, made});
+    if (sessions.size() > most_sessions) sessions.pop_back();
+    return made;
   }
 };
 
@@ -163,7 +177,8 @@ std::vector<ValueId> values_of(const std::vector<Place>& places) {
 std::vector<nb::object> activations(Network& network, const Records& data,
                                     const std::vector<std::string>& layers, const std::string& reduction,
                                     const RunOptions& run, const nb::object& progress) {
-  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const Network::Held held = network.session(&data.set->facts(), run.threads, run.device);
+  const Session& session = *held;
   const std::vector<Place> places = places_of(session, data, layers);
   const std::vector<ValueId> wanted = values_of(places);
   const auto reduce = reduction_of(reduction);
@@ -184,7 +199,8 @@ ValueId first_of_reals(const Graph& graph) {
 // and no size of batches is given.
 RunOptions run_alone(Network& network, const Records& data, RunOptions run) {
   if (run.batch > 0) return run;
-  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const Network::Held held = network.session(&data.set->facts(), run.threads, run.device);
+  const Session& session = *held;
   if (unlocked([&] { return !results::influence_warnings(session, data.set.get()).empty(); })) run.batch = 1;
   return run;
 }
@@ -204,7 +220,8 @@ std::optional<std::vector<std::int64_t>> classes_of(const Session& session, cons
 // record.
 std::vector<nb::object> predictions(Network& network, const Records& data, const RunOptions& run,
                                     const nb::object& progress) {
-  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const Network::Held held = network.session(&data.set->facts(), run.threads, run.device);
+  const Session& session = *held;
   const ValueId logits = session.logits(), output = first_of_reals(session.graph());
   bool names = data.set->target_width() == 0;
   const std::vector<ValueId> wanted{logits, output};
@@ -252,7 +269,8 @@ std::vector<nb::object> gradients(Network& network, const Records& data,
                                   const std::vector<std::string>& layers, const nb::object& target,
                                   bool outputs, const std::string& reduction, const RunOptions& run,
                                   const nb::object& progress) {
-  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const Network::Held held = network.session(&data.set->facts(), run.threads, run.device);
+  const Session& session = *held;
   const std::vector<Place> places = places_of(session, data, layers);
   const std::vector<ValueId> wanted = values_of(places);
   const bool of_outputs = outputs || data.set->target_width() > 0;
@@ -270,7 +288,8 @@ std::vector<nb::object> relevance_of(Network& network, const Records& data,
                                      const std::vector<std::string>& layers, const std::string& method,
                                      const nb::object& target, bool outputs, const std::string& reduction,
                                      const RunOptions& run, const nb::object& progress) {
-  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const Network::Held held = network.session(&data.set->facts(), run.threads, run.device);
+  const Session& session = *held;
   const std::vector<Place> places = places_of(session, data, layers);
   relevance::AttributionOptions options;
   options.wanted = values_of(places);
@@ -366,14 +385,14 @@ void bind_running(nb::class_<Network>& network) {
           "layers",
           [](Network& n, const Records* data, const RunOptions& run) {
             return layers_of(
-                n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device));
+                *n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device));
           },
           nb::arg("data").none(), nb::arg("run"))
       .def(
           "penultimate",
           [](Network& n, const Records* data, const RunOptions& run) {
             return n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device)
-                .penultimate_layer()
+                ->penultimate_layer()
                 .name;
           },
           nb::arg("data").none(), nb::arg("run"))
@@ -432,9 +451,9 @@ void bind_network(nb::module_& module) {
           "with_views",
           [](Network& n, const std::vector<std::string>& views, const std::string& folder,
              const Records* data, const RunOptions& run) {
-            const Session& session =
+            const Network::Held session =
                 n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device);
-            return Network{unlocked([&] { return with_unit_views(session, views, folder).graph(); })};
+            return Network{unlocked([&] { return with_unit_views(*session, views, folder).graph(); })};
           },
           nb::arg("views"), nb::arg("folder"), nb::arg("data").none(), nb::arg("run"))
       .def("require_fitting_tokens",

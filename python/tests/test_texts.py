@@ -301,11 +301,31 @@ def test_cases_that_no_network_could_fail_are_not_counted(exported):
         ({"kind": "directional", "expect": "up", "vary": "name"}, "has no slot {name}"),
         ({"kind": "directional", "expect": "up", "edits": ["synonym"]}, "synonym needs a list of synonyms"),
         ({"kind": "directional", "expect": "up", "append": "x", "protect": ["a"]}, "protect is for edits, and there are none"),
+        ({"templates": "a {good} film"}, "templates = 'a {good} film' is not a list of texts"),
+        ({"texts": [1]}, "texts = [1] is not a list of texts"),
+        ({"most": 0}, "most = 0 is not a number of texts, at least 1"),
+        ({"kind": "directional", "expect": "up", "append": [1]}, "append = [1] is not a text or a list of texts"),
+        ({"kind": "directional", "expect": "up", "replace": ["a"]}, "replace = ['a'] is not a table of texts by what they replace"),
+        ({"kind": "directional", "expect": "up", "append": "x", "tolerance": "0.1"}, "tolerance = '0.1' is not a number"),
+        ({"templates": [" ".join(f"{{any{i}}}" for i in range(30))]}, "fillings, and at most 1,000,000 are made"),
     ],
 )
 def test_what_a_suite_gets_wrong_is_said(exported, change, message):
     suite = {"lexicons": SUITE["lexicons"], "tests": [{**SUITE["tests"][0], **change}]}
     with pytest.raises(assay.AssayError, match=re.escape(message)):
+        texts.check(exported[0], suite)
+
+
+@pytest.mark.parametrize(
+    "suite, message",
+    [
+        ({"lexicons": ["good"], "tests": [SUITE["tests"][0]]}, "suite: a suite has lexicons by name, and a list of tests"),
+        ({"tests": {"name": "a"}}, "suite: a suite has lexicons by name, and a list of tests"),
+        ({"tests": ["a"]}, "suite: a test has no name"),
+    ],
+)
+def test_what_is_no_suite_is_said(exported, suite, message):
+    with pytest.raises(assay.DataError, match=message):
         texts.check(exported[0], suite)
 
 
@@ -410,6 +430,67 @@ def test_from_a_shell(exported, tmp_path):
     assert missing.returncode == 5 and "there is no column 'text'" in missing.stderr
 
 
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("t.csv", b"text\na film\n\xff\xfe is bad\n", "t.csv: line 3 is not UTF-8; write the file in UTF-8"),
+        ("t.txt", b"a film\nbad\x80", "t.txt: line 2 is not UTF-8"),
+        ("t.csv", b"note,text\n1,a film\n2\n", "t.csv: record 1 has no 'text'; leave it out"),
+        ("t.csv", b"note,said\n1,a film\n", "t.csv: there is no column 'text'; there are note, said"),
+        ("t.jsonl", b'{"text": "a film"}\n["a film"]\n', "t.jsonl: line 2 is not an object"),
+        ("t.jsonl", b'{"text": "a film"}\n{"text": null}\n', "t.jsonl: record 1 has no 'text'"),
+        ("t.jsonl", b'{"text": "a film"}\n{\n', "t.jsonl: line 2: "),
+        ("t.txt", b"a film\tpositive\nbad\n", "t.txt: 1 of 2 lines have a label after a tab; all or none must"),
+    ],
+)
+def test_files_without_texts_are_said(exported, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    refused = run("attack", exported[0], tmp_path / name)
+    assert refused.returncode == 5, refused.stderr
+    assert message in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_lines_of_json_that_are_not_utf8_are_said(exported, tmp_path):
+    (tmp_path / "t.jsonl").write_bytes(b'{"said": "a film"}\n{"said": "bad \xff"}\n')
+    with pytest.raises(assay.DataError, match=r"t.jsonl:2: this line is not UTF-8; write the file in UTF-8"):
+        assay.data(f"{tmp_path}/t.jsonl,text=said,tokenizer={exported[0]}")
+
+
+def test_answers_that_the_network_has_no_scores_of_are_said(tmp_path):
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    table = numpy_helper.from_array(np.eye(5, dtype=np.float32), "rows")
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["rows", "ids"], ["logits"])], "causal", [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n", "t"])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", "t", 5])], [table],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "causal.onnx")
+    with pytest.raises(assay.UsageError, match="the answer is token 7, and output 'logits' has scores of 5 tokens; give a number below that, or the tokenizer of this network"):
+        assay.load(tmp_path / "causal.onnx", decision="answers=#7+#1")
+
+
+def test_a_suite_that_is_not_utf8_is_said(exported, tmp_path):
+    (tmp_path / "suite.json").write_bytes(b'{"tests": [{"name": "\xe9"}]}')
+    with pytest.raises(assay.DataError, match=r"suite.json: line 1 is not UTF-8; write the file in UTF-8"):
+        texts.check(exported[0], tmp_path / "suite.json")
+
+
+def test_texts_of_files_are_those_that_stand_there(tmp_path):
+    """Lines end at line feeds alone, a mark of byte order is no part of a column, and fields may be long."""
+    from assay.texts._table import texts_and_labels
+
+    said = ["a\u2028film", "very\x85good", "x" * 200_000, 'in "two"\nlines']
+    with open(tmp_path / "t.csv", "w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([["text", "stars"], *([text, "1"] for text in said)])
+    assert texts_and_labels(tmp_path / "t.csv", "text", "stars") == (said, ["1"] * 4)
+    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in said), encoding="utf-8")
+    assert texts_and_labels(tmp_path / "t.jsonl", "text", None) == (said, None)
+    (tmp_path / "t.txt").write_bytes("\r\n".join(f"{text}\tpositive" for text in said[:3]).encode())
+    assert texts_and_labels(tmp_path / "t.txt", "text", None) == (said[:3], ["positive"] * 3)
+    assert csv.field_size_limit() == 131072
+
+
 def coarse(folder, to):
     """The network with weights that are rounded to integers."""
     network = assay.load(folder)
@@ -433,6 +514,37 @@ def test_a_network_and_its_rounded_self_are_told_apart(exported, tmp_path):
         assert row["decision"] != row["other"] and row["words"] <= 2 and row["before"] == many[row["record"]]
     same = texts.explore(folder, folder, many, changes=1)
     assert same.agreement == same.agreement_after == 1 and same.table("divergence").rows[0]["greatest"] < 1e-12
+
+
+def test_answers_of_another_version_are_looked_up_in_the_tokenizer_of_the_texts(tmp_path):
+    """A quantised file lies alone, without the tokenizer of the model."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    scores = np.random.default_rng(4).normal(size=(len(WORDS), len(WORDS))).astype(np.float32)
+    for name, rows in [("whole", scores), ("rounded", np.round(scores))]:
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            [helper.make_node("Gather", ["rows", "input_ids"], ["logits"])], "causal", [value("input_ids", TensorProto.INT64, ["n", "t"])],
+            [value("logits", TensorProto.FLOAT, ["n", "t", len(WORDS)])], [numpy_helper.from_array(rows, "rows")],
+        )
+        (tmp_path / name).mkdir()
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / name / "model.onnx")
+    parts = {
+        "version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {word: i for i, word in enumerate(WORDS)}},
+    }
+    (tmp_path / "whole" / "tokenizer.json").write_text(json.dumps(parts))
+    said = {"decision": "position=last,answers=good+bad", "changes": 1}
+    one_word = WORDS[2:]
+    found = texts.explore(tmp_path / "whole", tmp_path / "rounded" / "model.onnx", one_word, **said)
+    good, bad = WORDS.index("good"), WORDS.index("bad")
+    decided = [[rows[WORDS.index(word), good] >= rows[WORDS.index(word), bad] for word in one_word] for rows in (scores, np.round(scores))]
+    assert found.agreement == pytest.approx(np.mean(np.equal(*decided)))
+    alone = tmp_path / "rounded" / "model.onnx"
+    assert texts.attack(alone, one_word, tokenizer=tmp_path / "whole", **said).headline
+    with pytest.raises(assay.UsageError, match="no tokenizer.json is next to the network"):
+        texts.attack(alone, one_word, tokenizer=lambda many: {"input_ids": np.ones((len(many), 1), np.int64)}, **said)
 
 
 def test_what_is_not_confirmed_is_no_finding():
@@ -476,6 +588,11 @@ def test_diverse_texts_are_far_from_each_other():
     assert texts.diverse(many, 8, first=7) == chosen
     with pytest.raises(assay.UsageError, match="1 to 40 texts can be chosen"):
         texts.diverse(many, 41)
+    for first in (-1, 40):
+        with pytest.raises(assay.UsageError, match=f"first={first}: the first text is one of 40, counted from 0"):
+            texts.diverse(many, 2, first=first)
+    with pytest.raises(assay.UsageError, match="a list of texts is needed"):
+        texts.diverse("film", 2)
 
 
 @pytest.mark.parametrize("doubt", ["margin", "entropy"])
@@ -488,6 +605,8 @@ def test_doubtful_texts_are_chosen(exported, doubt):
     assert texts.select(folder, TEXTS, 2, doubt=doubt, pool=2) == [order[i] for i in texts.diverse(pool, 2)]
     with pytest.raises(assay.UsageError, match="margin, entropy or mixture"):
         texts.select(folder, TEXTS, 2, doubt="gini")
+    with pytest.raises(assay.UsageError, match="a list of texts is needed"):
+        texts.select(folder, TEXTS[0], 2, doubt=doubt)
     with pytest.raises(assay.UsageError, match="no effect without doubt='mixture'"):
         texts.select(folder, TEXTS, 2, doubt=doubt, layer="x")
     with pytest.raises(assay.UsageError, match="give seen=TEXTS and layer=NAME"):
@@ -579,3 +698,37 @@ def test_a_mixture_of_gaussians_is_that_of_scikit_learn():
     assert np.linalg.norm(rows - ours.means[np.argmin([((rows - mean) ** 2).sum(1) for mean in ours.means], 0)]) < np.linalg.norm(rows - rows.mean(0))
     with pytest.raises(assay.DataError, match="3 texts are too few for a mixture of 3"):
         _mixture.Mixture(rows[:3], 3)
+
+
+_lengths = """
+import sys
+import numpy as np
+import assay
+
+def held():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+network = assay.load(sys.argv[1], threads=1)
+for length in range(1, 30):
+    network.predict(np.ones((1, length, 1500), np.float32))
+    if length == 5:
+        before = held()
+print(held() - before)
+"""
+
+
+def test_networks_keep_no_weights_for_every_length_of_texts(tmp_path):
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    weights = np.ones((1500, 1500), np.float32)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("ReduceSum", ["h", "axes"], ["y"], keepdims=0)]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "wide", [value("x", TensorProto.FLOAT, ["n", "t", 1500])], [value("y", TensorProto.FLOAT, ["n", 1500])],
+        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(np.array([1]), "axes")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "wide.onnx")
+    done = subprocess.run([sys.executable, "-c", _lengths, tmp_path / "wide.onnx"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 6 * weights.nbytes

@@ -226,20 +226,22 @@ Attacked attacked(const Graph& graph, bool masked, const std::string& spec, cons
 TokenLimits limits() { return TokenLimits(SpecOptions("attack", {"gcg", {}}, TokenLimits::options("1"))); }
 
 const std::string later_tokens = "gcg[steps=6,candidates=8,top=6,changes=3,positions=7:,target=next]";
+const std::string later_flips = "hotflip[changes=5,positions=7:]";
 
 class EveryWriting : public ::testing::TestWithParam<Writing> {};
 
 TEST_P(EveryWriting, GivesTheRecordsThatWholeTextsGive) {
   Writing whole = GetParam();
   whole.reads_all = true;  // so nothing can be left out
-  for (const std::string engine : {"reference", "auto"}) {
-    const Attacked rest = attacked(network_of(GetParam()), whole.masked, later_tokens, engine),
-                   all = attacked(network_of(whole), whole.masked, later_tokens, engine);
-    EXPECT_GT(rest.succeeded, 0u) << "a test of nothing";
-    EXPECT_EQ(rest.ids, all.ids) << engine;
-    for (std::size_t r = 0; r < all.forward.size(); ++r)
-      EXPECT_EQ(rest.forward[r], all.forward[r] + 4) << "the rest alone is not computed";
-  }
+  for (const std::string& attack : {later_tokens, later_flips})
+    for (const std::string engine : {"reference", "auto"}) {
+      const Attacked rest = attacked(network_of(GetParam()), whole.masked, attack, engine),
+                     all = attacked(network_of(whole), whole.masked, attack, engine);
+      EXPECT_GT(rest.succeeded, 0u) << "a test of nothing: " << attack;
+      EXPECT_EQ(rest.ids, all.ids) << attack << " " << engine;
+      for (std::size_t r = 0; r < all.forward.size(); ++r)
+        EXPECT_EQ(rest.forward[r], all.forward[r] + 4) << "the rest alone is not computed: " << attack;
+    }
 }
 
 TEST_P(EveryWriting, GivesTheScoresThatWholeTextsGet) {
@@ -292,10 +294,25 @@ TEST(TokenTail, IsNotTakenWherePositionsLookAhead) {
   const Writing ahead{.name = "", .masked = true, .looks_ahead = true};
   Writing whole = ahead;
   whole.reads_all = true;
-  const Attacked found = attacked(network_of(ahead), true, later_tokens, "reference"),
-                 wanted = attacked(network_of(whole), true, later_tokens, "reference");
-  EXPECT_EQ(found.ids, wanted.ids);
-  EXPECT_GT(found.forward[0], wanted.forward[0]) << "nothing is tried";
+  for (const std::string& attack : {later_tokens, later_flips}) {
+    const Attacked found = attacked(network_of(ahead), true, attack, "reference"),
+                   wanted = attacked(network_of(whole), true, attack, "reference");
+    EXPECT_EQ(found.ids, wanted.ids) << attack;
+    EXPECT_GT(found.forward[0], wanted.forward[0]) << "nothing is tried: " << attack;
+  }
+}
+
+TEST(TokenTail, IsNotTriedWhereASearchIsShorterThanItsTrial) {
+  const Writing causal{.name = "", .masked = true};
+  Writing whole = causal;
+  whole.reads_all = true;
+  for (const std::string attack :
+       {"hotflip[changes=3,positions=7:]", "gcg[steps=2,candidates=3,changes=3,positions=7:]"}) {
+    const Attacked found = attacked(network_of(causal), true, attack, "reference"),
+                   wanted = attacked(network_of(whole), true, attack, "reference");
+    EXPECT_EQ(found.ids, wanted.ids) << attack;
+    EXPECT_EQ(found.forward, wanted.forward) << attack;
+  }
 }
 
 TEST(TokenTail, IsNotMadeWhereItSavesLittleOrTokensAreMixed) {

@@ -1,16 +1,12 @@
 // Greedy coordinate gradient: the gradient proposes, the network decides.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <assay/array_math.h>
 #include <assay/attack.h>
 #include <assay/error.h>
-#include "assay/attack/objective.h"
-#include "assay/attack/tokens/tail_scores.h"
-#include "assay/attack/tokens/token_attack.h"
-#include "assay/engine/elements.h"
+#include "assay/attack/tokens/tail_search.h"
 
 namespace assay::attack {
 namespace {
@@ -29,76 +25,44 @@ class Gcg final : public TokenAttack {
   void search(const TokenSpace& space, const AttackProblem& problem,
               std::vector<TokenSearch>& records) const override {
     const std::vector<TokenRow> originals = space.tokens_of(problem.inputs);
-    const auto first = [](const TokenSearch& record) { return record.positions.front(); };
-    std::ranges::stable_sort(records, {}, first);
-    std::unique_ptr<TailScores> tail;
-    for (std::size_t r = 0; r < records.size(); ++r) {
-      if (r == 0 || first(records[r]) != first(records[r - 1]))
-        tail = TailScores::of(space, static_cast<std::int64_t>(first(records[r])));
-      search_one(space, problem, records[r], originals[records[r].row], tail.get());
-    }
+    const auto search = [&](const AttackProblem& alone, TokenSearch& record, const TailScores* tail) {
+      return search_one(space, alone, record, originals[record.row], tail);
+    };
+    const auto passes = [this](const TokenSearch&) { return steps_ * candidates_; };
+    for (TokenSearch* const record : search_tails(space, problem, records, passes, search))
+      search(problem.at(array::tensor(TokenRow{static_cast<std::int64_t>(record->row)})), *record, nullptr);
   }
 
-  // Whether the tail alone gives the scores of texts that begin like the record.
-  static bool takes(const TokenSpace& space, const AttackProblem& alone, const TokenSearch& record,
-                    TailScores& tail) {
-    const std::vector<std::int64_t>& choices = space.choices();
-    TokenRow other = record.tokens;
-    for (const std::size_t position : record.positions) {
-      const auto above = std::ranges::upper_bound(choices, other[position]);
-      other[position] = above == choices.end() ? choices.front() : *above;
-    }
-    const TokenRow both[] = {record.tokens, other};
-    const Array points = space.points_of(both);
-    return tail.take(alone, points.narrow(0, 0, 1), points.narrow(0, 1, 1));
-  }
-
-  void search_one(const TokenSpace& space, const AttackProblem& problem, TokenSearch& record,
-                  const TokenRow& original, TailScores* tail) const {
-    Rng rng = problem.rng(record.row, candidates_stream);
-    const AttackProblem alone = problem.at(array::tensor(TokenRow{static_cast<std::int64_t>(record.row)}));
-    if (tail != nullptr && !takes(space, alone, record, *tail)) tail = nullptr;
-    const TokenSearch start = record;
+  // Of the only record of the problem. The least margin.
+  float search_one(const TokenSpace& space, const AttackProblem& alone, TokenSearch& record,
+                   const TokenRow& original, const TailScores* tail) const {
+    Rng rng = alone.rng(0, candidates_stream);
     TokenSearch best = record;
     float least = std::numeric_limits<float>::infinity();
     for (std::size_t step = 0; step < steps_ && least >= 0; ++step) {
       const std::vector<TokenSearch> candidates = drawn_candidates(space, alone, record, original, tail, rng);
       if (candidates.empty()) {
-        problem.end(record.row, "no change of a token helps by its gradient and is that of a text");
+        alone.end(0, "no change of a token helps by its gradient and is that of a text");
         break;
       }
-      const std::vector<float> margins = margins_of(space, problem, candidates, tail);
+      const std::vector<float> margins = margins_of_candidates(space, alone, candidates, tail);
       const std::size_t first = std::ranges::min_element(margins) - margins.begin();
       record = candidates[first];
       if (margins[first] >= least) continue;
       least = margins[first];
       best = record;
     }
-    if (tail != nullptr && !is_so_by_the_whole(space, problem, best, least)) {
-      record = start;
-      search_one(space, problem, record, original, nullptr);
-      return;
-    }
     record = std::move(best);
-  }
-
-  // Whether the whole network gives the margin that the tail gave: what looks ahead only at some tokens
-  // passes its trial.
-  static bool is_so_by_the_whole(const TokenSpace& space, const AttackProblem& problem,
-                                 const TokenSearch& best, float margin) {
-    if (margin == std::numeric_limits<float>::infinity()) return true;  // nothing was tried
-    const float whole = margins_of(space, problem, {best}, nullptr)[0];
-    return std::abs(whole - margin) <= 1e-3F * std::max(1.0F, std::abs(whole));
+    return least;
   }
 
   // Each with one more change: a position by chance, a token by chance of the most promising there.
   std::vector<TokenSearch> drawn_candidates(const TokenSpace& space, const AttackProblem& alone,
                                             const TokenSearch& record, const TokenRow& original,
                                             const TailScores* tail, Rng& rng) const {
-    const Array point = space.points_of(std::span(&record.tokens, 1)),
-                rows = space.rows_of(std::span(&record.tokens, 1)).contiguous(),
-                gradient = tail == nullptr ? space.gradients(alone, point, {}, loss(alone))
-                                           : tail->gradients(alone, point, loss(alone));
+    const std::span<const TokenRow> tokens(&record.tokens, 1);
+    const Array rows = space.rows_of(tokens).contiguous(),
+                gradient = gradients_of(space, alone, tokens, tail).contiguous();
     const std::size_t size = gradient.count();
     const std::vector<Flip> flips =
         best_flips(space, record, {gradient.elements<float>(), size}, {rows.elements<float>(), size},
@@ -118,14 +82,13 @@ class Gcg final : public TokenAttack {
     return candidates;
   }
 
-  static std::vector<float> margins_of(const TokenSpace& space, const AttackProblem& problem,
-                                       const std::vector<TokenSearch>& candidates, const TailScores* tail) {
-    std::vector<const TokenSearch*> all;
-    for (const TokenSearch& candidate : candidates) all.push_back(&candidate);
-    const AttackProblem part = problem_of_searches(problem, all);
-    const std::vector<TokenRow> tokens = tokens_of_searches(all);
-    if (tail == nullptr) return space.margins(part, tokens);
-    return floats_of(margin(part, tail->scores(part, space.points_of(tokens))));
+  static std::vector<float> margins_of_candidates(const TokenSpace& space, const AttackProblem& alone,
+                                                  const std::vector<TokenSearch>& candidates,
+                                                  const TailScores* tail) {
+    std::vector<TokenRow> tokens;
+    for (const TokenSearch& candidate : candidates) tokens.push_back(candidate.tokens);
+    const TokenRow same_record(candidates.size(), 0);
+    return margins_of(space, alone.at(array::tensor(same_record)), tokens, tail);
   }
 
   std::size_t steps_, candidates_, top_;

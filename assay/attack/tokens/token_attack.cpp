@@ -1,6 +1,7 @@
 #include "assay/attack/tokens/token_attack.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <assay/array_layers.h>
 #include <assay/array_math.h>
@@ -45,21 +46,29 @@ std::vector<TokenRow> tokens_of_searches(std::span<const TokenSearch* const> rec
 std::vector<Flip> best_flips(const TokenSpace& space, const TokenSearch& record,
                              std::span<const float> gradient, std::span<const float> row_now,
                              std::size_t most, std::size_t each) {
-  const std::size_t length = record.tokens.size(), width = gradient.size() / length;
-  const Array slopes = Array::of<float>({static_cast<std::int64_t>(length), static_cast<std::int64_t>(width)},
-                                        std::vector<float>(gradient.begin(), gradient.end()));
-  const Array promised = array::matmul(slopes, space.rows_of_choices().transpose(0, 1)).contiguous();
+  std::vector<std::size_t> open;
+  std::ranges::copy_if(record.positions, std::back_inserter(open),
+                       [&](std::size_t position) { return record.may_change(position); });
+  if (open.empty()) return {};
+  const std::size_t width = gradient.size() / record.tokens.size();
+  std::vector<float> slopes;
+  for (const std::size_t position : open)
+    slopes.insert(slopes.end(), gradient.begin() + position * width,
+                  gradient.begin() + (position + 1) * width);
+  const Array promised =
+      array::matmul(Array::of<float>({std::ssize(open), static_cast<std::int64_t>(width)}, slopes),
+                    space.rows_of_choices().transpose(0, 1))
+          .contiguous();
   const float* const of_tokens = promised.elements<float>();
   const std::vector<std::int64_t>& choices = space.choices();
   std::vector<Flip> all;
-  for (const std::size_t position : record.positions) {
-    if (!record.may_change(position)) continue;
+  for (std::size_t p = 0; p < open.size(); ++p) {
+    const std::size_t position = open[p];
     float now = 0;
-    for (std::size_t i = 0; i < width; ++i)
-      now += gradient[position * width + i] * row_now[position * width + i];
+    for (std::size_t i = 0; i < width; ++i) now += slopes[p * width + i] * row_now[position * width + i];
     std::vector<Flip> here;
     for (std::size_t c = 0; c < choices.size(); ++c) {
-      const float gain = of_tokens[position * choices.size() + c] - now;
+      const float gain = of_tokens[p * choices.size() + c] - now;
       if (gain > 0 && choices[c] != record.tokens[position]) here.push_back({position, choices[c], gain});
     }
     const auto end = here.begin() + std::min(each, here.size());

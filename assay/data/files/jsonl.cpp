@@ -8,6 +8,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/table.h"
 #include "assay/support/memory.h"
+#include "assay/support/text/characters.h"
 #include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 
@@ -23,6 +24,7 @@ std::string cell_of(const Json& value) {
 Json object_of(const std::string& line, const std::string& where) {
   if (nesting_of_json(line) > most_nested)
     fail(Fault::data, "{}: JSON nested deeper than {} levels", where, most_nested);
+  if (!character_codes(line)) fail(Fault::data, "{}: this line is not UTF-8; write the file in UTF-8", where);
   try {
     Json object = Json::parse(line);
     if (object.is_object()) return object;

@@ -10,16 +10,15 @@ networks decide differently. All end with code 2 where a gate fails, and with th
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import pathlib
 import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from .._results import Result
-from ..errors import AssayError, DataError, FileError, UsageError
+from ..errors import AssayError, FileError
 from . import attack, check, explore
+from ._table import texts_and_labels
 from .edits import catalogue
 
 _gates_failed = 2
@@ -38,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("network", help="an ONNX file, or the folder of an exported model")
         if one is exploring:
             one.add_argument("other", help="the same of its quantised, pruned or fine-tuned self")
-        one.add_argument("texts", help="a table .csv, .tsv or .jsonl, or a text a line")
+        one.add_argument("texts", help="a table .csv, .tsv or .jsonl, or .txt with a text a line")
         one.add_argument("--text", default="text", help="column of the texts (default: text)")
         one.add_argument("--edits", default="swap,insert,delete,keyboard", help=f"some of {', '.join(catalogue)}")
         one.add_argument("--changes", type=float, default=0.2, help="most words that change, or a share below 1 (default: 0.2)")
@@ -59,32 +58,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _columns(path: pathlib.Path, text: str, label: Optional[str]) -> tuple[list[str], Optional[list[Any]]]:
-    """Texts of a file, and their labels where they are asked for."""
-    try:
-        content = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from error
-    if path.suffix == ".txt":
-        lines = content.splitlines()
-        if label is not None:
-            raise UsageError(f"{path}: lines of text have no columns; leave out --label")
-        return lines, None
-    try:
-        rows = _rows(path, content)
-        return [str(row[text]) for row in rows], None if label is None else [row[label] for row in rows]
-    except KeyError as error:
-        raise DataError(f"{path}: there is no column {error}") from error
-    except ValueError as error:
-        raise DataError(f"{path}: {error}") from error
-
-
-def _rows(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
-    if path.suffix == ".jsonl":
-        return [json.loads(line) for line in content.splitlines() if line.strip()]
-    return list(csv.DictReader(content.splitlines(keepends=True), delimiter="\t" if path.suffix == ".tsv" else ","))
-
-
 def _answer(given: argparse.Namespace) -> Result:
     common: dict[str, Any] = {name: getattr(given, name) for name in ("tokenizer", "words", "synonyms", "decision", "length", "seed", "fail_under")}
     if given.action == "check":
@@ -92,7 +65,7 @@ def _answer(given: argparse.Namespace) -> Result:
     common.update(
         edits=given.edits.split(","), changes=given.changes, tried=given.tried, protect=[word for word in given.protect.split("+") if word]
     )
-    texts, labels = _columns(pathlib.Path(given.texts), given.text, getattr(given, "label", None))
+    texts, labels = texts_and_labels(pathlib.Path(given.texts), given.text, getattr(given, "label", None))
     if given.action == "explore":
         return explore(given.network, given.other, texts, **common)
     return attack(given.network, texts, labels, out=given.out, **common)
@@ -105,7 +78,14 @@ def _write(result: Result, given: argparse.Namespace) -> None:
         result.save_html(given.html)
     for rendering in ("junit", "markdown", "sarif"):
         if getattr(given, rendering):
-            pathlib.Path(getattr(given, rendering)).write_text(result.render(rendering), encoding="utf-8")
+            _write_text(pathlib.Path(getattr(given, rendering)), result.render(rendering))
+
+
+def _write_text(path: pathlib.Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from error
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

@@ -16,6 +16,7 @@ from ..errors import DataError, FileError, MismatchError, UsageError
 from ._document import Figure, result_of, table
 from ._network import TextNetwork, margins
 from ._search import EditSearch, Objective, Search, endings
+from ._table import long_fields
 from ._words import synonyms_of
 from .edits import Edit, edits_of
 
@@ -132,7 +133,7 @@ def _write(path: str | os.PathLike[str], rows: Sequence[dict[str, Any]]) -> None
 
 
 def _read(path: str | os.PathLike[str], count: int) -> list[str]:
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8") as file, long_fields():
         texts = [row["after"] for row in csv.DictReader(file)]
     if len(texts) != count:
         raise DataError(f"{os.fspath(path)}: {len(texts)} texts are read back of {count} that were written")

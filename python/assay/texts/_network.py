@@ -24,6 +24,7 @@ class _Tokens:
 
     def __init__(self, tokenizer: TokenizerLike, length: int | None) -> None:
         self.folder = _folder_of(tokenizer)
+        self.file = os.fspath(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else None
         self.tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
         self._length = length
         if length is not None and not isinstance(self.tokenizer, Tokenizer):
@@ -68,7 +69,8 @@ class TextNetwork:
         if isinstance(network, Model) and decision is not None:
             raise UsageError("decision= is for a network that is still to be loaded; give it to assay.load()")
         tokens = None if tokenizer is None else _Tokens(tokenizer, length)
-        self.model = network if isinstance(network, Model) else load(network) if decision is None else load(network, decision=decision)
+        known = tokens if tokens is not None or like is None else like._inputs
+        self.model = network if isinstance(network, Model) else _loaded(network, decision, known)
         if tokenizer is None and words is None and takes_texts(self.model._network):
             words = file
         if words is not None:
@@ -184,12 +186,24 @@ def shares(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(powers / powers.sum(1, keepdims=True))
 
 
-def _folder_of(tokenizer: TokenizerLike) -> str | None:
-    """With the tokenizer.json that says what fills up; None: that of the network."""
-    if not isinstance(tokenizer, (str, os.PathLike)):
+def _folder_of(named: Any) -> str | None:
+    """Of a file, or the folder itself; None: neither is named."""
+    if not isinstance(named, (str, os.PathLike)):
         return None
-    place = pathlib.Path(tokenizer)
+    place = pathlib.Path(named)
     return os.fspath(place if place.is_dir() else place.parent)
+
+
+def _loaded(network: Any, decision: str | None, texts: _Tokens | _Words | None) -> Model:
+    """Answers are looked up in the tokenizer of the texts where none is next to the network."""
+    if decision is None:
+        return load(network)
+    file = texts.file if isinstance(texts, _Tokens) else None
+    folder = _folder_of(network)
+    alone = folder is None or not (pathlib.Path(folder) / "tokenizer.json").is_file()
+    if file is not None and alone and "tokenizer=" not in decision:
+        decision = f'{decision},tokenizer="{file}"'
+    return load(network, decision=decision)
 
 
 def _beside(folder: str) -> str:

@@ -46,8 +46,12 @@ def distances(text: str, texts: Sequence[str]) -> np.ndarray[Any, Any]:
 def diverse(texts: Sequence[str], count: int, *, first: int = 0) -> list[int]:
     """Positions of texts that are far from each other: from ``first`` on, always the one whose nearest chosen text is
     furthest (Gonzalez 1985), by :func:`distances`; of equals the first."""
+    if isinstance(texts, str):
+        raise UsageError("texts: a list of texts is needed")
     if not 1 <= count <= len(texts):
         raise UsageError(f"count={count}: 1 to {len(texts)} texts can be chosen")
+    if not 0 <= first < len(texts):
+        raise UsageError(f"first={first}: the first text is one of {len(texts)}, counted from 0")
     chosen = [first]
     nearest = distances(texts[first], texts)
     while len(chosen) < count:
@@ -78,6 +82,8 @@ def select(
     """
     if doubt not in (*doubts, "mixture"):
         raise UsageError(f"doubt='{doubt}': {', '.join(doubts)} or mixture")
+    if isinstance(texts, str):
+        raise UsageError("texts: a list of texts is needed")
     if not 1 <= count <= len(texts) or pool < 1:
         raise UsageError(f"count={count}, pool={pool}: 1 to {len(texts)} texts can be chosen, from a pool of at least as many")
     if doubt != "mixture" and (seen is not None or layer is not None or components is not None):

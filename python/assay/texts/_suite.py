@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import DataError, FileError, UnsupportedError
+from ..errors import DataError, UnsupportedError
+from ._table import read_text
 
 __all__ = ["Case", "Suite", "Test"]
 
@@ -26,6 +28,30 @@ _of_kind = {
     invariance: {*_ways, "changes", "protect"},
     directional: {*_ways, "changes", "protect", "label", "expect", "tolerance"},
 }
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool)
+
+
+def _is_text(given: Any) -> bool:
+    return isinstance(given, str)
+
+
+def _are_texts(given: Any) -> bool:
+    return isinstance(given, list) and all(map(_is_text, given))
+
+
+#: Of what an entry says, whether it is written as it has to be, and how that is.
+_written_as: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("templates", "texts", "protect"), (_are_texts, "a list of texts")),
+    **dict.fromkeys(("append", "prepend"), (lambda given: _is_text(given) or _are_texts(given), "a text or a list of texts")),
+    "replace": (lambda given: isinstance(given, Mapping) and all(map(_is_text, given.values())), "a table of texts by what they replace"),
+    "vary": (_is_text, "the name of a lexicon"),
+    "most": (lambda given: _is_number(given) and given % 1 == 0 and given >= 1, "a number of texts, at least 1"),
+    **dict.fromkeys(("changes", "tolerance"), (_is_number, "a number")),
+}
+_most_fillings = 1_000_000  # of a template, of which texts are drawn
 
 
 @dataclass(frozen=True)
@@ -68,6 +94,9 @@ class Test:
     def _filled(self, template: str) -> Iterator[tuple[str, dict[str, str]]]:
         """All ways to fill the slots. {name1} and {name2} are different words of one lexicon."""
         slots = list(dict.fromkeys(match.groups() for match in _slot.finditer(template)))
+        ways = math.prod(len(self.words_of(lexicon, template)) for lexicon, _ in slots)
+        if ways > _most_fillings:
+            raise self.say(f"'{template}' has {ways:,} fillings, and at most {_most_fillings:,} are made; give it fewer slots or shorter lexicons")
         for words in itertools.product(*(self.words_of(lexicon, template) for lexicon, _ in slots)):
             chosen = dict(zip(slots, words))
             pairs = itertools.combinations(chosen.items(), 2)
@@ -88,6 +117,8 @@ class Suite:
     def __init__(self, content: Mapping[str, Any], name: str = "suite") -> None:
         self.name = name
         lexicons = content.get("lexicons", {})
+        if not isinstance(lexicons, Mapping) or not isinstance(content.get("tests", []), list):
+            raise DataError(f"{name}: a suite has lexicons by name, and a list of tests")
         for lexicon, words in lexicons.items():
             if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
                 raise DataError(f"{name}: lexicon '{lexicon}' is not a list of words")
@@ -104,11 +135,7 @@ class Suite:
     def read(cls, path: str | os.PathLike[str]) -> Suite:
         """A file .toml (with Python 3.11 or newer) or .json."""
         place = pathlib.Path(path)
-        try:
-            text = place.read_text(encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"{place}: {error.strerror}") from error
-        return cls(_parsed(text, place), str(place))
+        return cls(_parsed(read_text(place), place), str(place))
 
 
 def _parsed(text: str, place: pathlib.Path) -> Any:
@@ -128,8 +155,8 @@ def _parsed(text: str, place: pathlib.Path) -> Any:
     return content
 
 
-def _test(entry: Mapping[str, Any], lexicons: Mapping[str, Sequence[str]], suite: str) -> Test:
-    name = entry.get("name")
+def _test(entry: Any, lexicons: Mapping[str, Sequence[str]], suite: str) -> Test:
+    name = entry.get("name") if isinstance(entry, Mapping) else None
     if not isinstance(name, str) or not name:
         raise DataError(f"{suite}: a test has no name")
     test = Test(name, str(entry.get("capability", "")), str(entry.get("kind", "")), entry, lexicons)
@@ -152,6 +179,9 @@ def _check_keys(test: Test) -> None:
         raise test.say(f"'{unknown[0]}' is not a key of tests of the kind {test.kind}; there are {', '.join(sorted(known))}")
     if test.kind != minimum_functionality and sum(way in test.entry for way in _ways) != 1:
         raise test.say(f"it needs one of {', '.join(_ways)}: how texts are changed")
+    for key, (fits, what) in _written_as.items():
+        if key in test.entry and not fits(test.entry[key]):
+            raise test.say(f"{key} = {test.entry[key]!r} is not {what}")
     idle = [key for key in ("changes", "protect") if key in test.entry and "edits" not in test.entry]
     if idle:
         raise test.say(f"{idle[0]} is for edits, and there are none")
