@@ -11,6 +11,7 @@
 #include "assay/data/summary.h"
 #include "assay/engine/evaluation/rows.h"
 #include "assay/engine/preparation/value_bounds.h"
+#include "assay/task/threshold.h"
 
 namespace assay::task {
 namespace {
@@ -40,15 +41,7 @@ DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
 // Tasks with one decision a record are not made, so that nothing else reads their options.
 void require_options(const Spec& named) {
   const TaskInfo& info = tasks().find(named.name);
-  if (info.make) return;
-  for (const auto& [option, value] : named.options) {
-    if (named.name == "binary" && option == "threshold")
-      fail(Fault::usage,
-           "task 'binary' has no threshold: class 1 begins at 0.5 of a probability, at 0 of another score; "
-           "name the task labels[threshold={}] and give y as floating-point numbers 0 and 1",
-           value);
-  }
-  const SpecOptions checked("task", named, info.options);
+  if (!info.make) const SpecOptions checked("task", named, info.options);
 }
 
 void require_two_classes(const Dataset& dataset) {
@@ -117,6 +110,17 @@ TaskSubject subject_of(const Session& session, const Dataset& dataset) {
     subject.outputs.push_back({value.name, shape, !is_real(value.dtype)});
   }
   return subject;
+}
+
+std::optional<Threshold> threshold_of(const std::string& spec) {
+  const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
+  if (named.name != "binary") return std::nullopt;
+  const SpecOptions options("task", named, tasks().find(named.name).options);
+  static const std::vector<std::string> kinds{"probability", "score"};
+  const bool of_score = options.word("of", kinds) == "score";
+  if (!options.text("threshold").empty()) return Threshold{options.number("threshold"), of_score};
+  if (of_score) fail(Fault::usage, "{}: of=score has no effect without a threshold", options.owner());
+  return std::nullopt;
 }
 
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {

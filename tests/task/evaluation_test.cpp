@@ -105,8 +105,8 @@ TEST(PreparedFor, TakesWholeNumbersAsLabels) {
   EXPECT_EQ(said("binary", three), "task 'binary': record '1' has label 2, which is not 0 or 1");
   EXPECT_EQ(said("classes", three), "nothing");
   EXPECT_EQ(said("regression", three).find("task 'regression' needs targets"), 0U);
-  EXPECT_EQ(said("binary[threshold=0.3]", three).find("task 'binary' has no threshold"), 0U);
-  EXPECT_EQ(said("binary[thresh=0.3]", three), "task 'binary' has no option 'thresh'; it has none");
+  EXPECT_EQ(said("binary[thresh=0.3]", three),
+            "task 'binary' has no option 'thresh'; did you mean 'threshold'?; it has threshold, of");
   EXPECT_EQ(said("classes[top=5]", three), "task 'classes' has no option 'top'; it has none");
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <assay/extend/operator_traits.h>
@@ -160,18 +162,24 @@ class StepFinder {
 };
 
 // The last step first.
-double value_at_zero(const std::vector<ScalarFunction>& steps) {
-  double x = 0;
+double value_at(const std::vector<ScalarFunction>& steps, double x) {
   for (std::size_t i = steps.size(); i-- > 0;) x = steps[i](x);
   return x;
 }
 
+// A value, and what computes the decision value of it, where that is a function of single numbers.
+struct Start {
+  ValueId value = no_value;
+  std::vector<ScalarFunction> functions = {};
+};
+
 // As far back as an order of scores, or the side of the threshold that a single one is on, is that of the
 // decision value, and something bends them in between.
-ValueId before_bends(const DecisionRows& rows, ValueId decision, bool several, double threshold) {
+Start before_bends(const DecisionRows& rows, ValueId decision, bool several, double threshold) {
   constexpr double rounding = 1e-6;
   const StepFinder finder(rows, several);
-  ValueId found = decision, id = decision;
+  Start found{.value = decision};
+  ValueId id = decision;
   bool falls = false, bent = false;
   std::vector<ScalarFunction> functions;
   for (const Node* node = rows.producer(id); node != nullptr; node = rows.producer(id)) {
@@ -182,8 +190,8 @@ ValueId before_bends(const DecisionRows& rows, ValueId decision, bool several, d
     bent |= step->bends;
     functions.push_back(step->function);
     if (falls || !bent) continue;
-    if (!several && std::abs(value_at_zero(functions) - threshold) > rounding) continue;
-    found = id;
+    if (!several && std::abs(value_at(functions, 0) - threshold) > rounding) continue;
+    found = {id, functions};
     bent = false;
   }
   return found;
@@ -205,17 +213,43 @@ std::vector<ValueInfo> infos_of(const Session& session) {
   return infos;
 }
 
-}  // namespace
+// The greatest number that a function which nowhere falls does not take above the limit.
+std::optional<double> last_within(const std::vector<ScalarFunction>& steps, double limit) {
+  constexpr double rounding = 1e-9;
+  double low = -1e4, high = 1e4;
+  if (value_at(steps, low) > limit || !(value_at(steps, high) > limit)) return std::nullopt;
+  for (double middle = 0; low < middle && middle < high; middle = (low + high) / 2)
+    (value_at(steps, middle) > limit ? high : low) = middle;
+  if (std::abs(value_at(steps, low) - limit) > rounding * std::max(1.0, std::abs(limit))) return std::nullopt;
+  return low;
+}
 
-DecisionScores scores_of(const Session& session) {
+struct Found {
+  DecisionScores scores;
+  std::vector<ScalarFunction> functions = {};  // from one score to the decision value
+};
+
+Found found_scores(const Session& session) {
   const ValueId decision = session.logits();
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0;
   const std::vector<ValueInfo> infos = infos_of(session);
   const DecisionRows rows(session.graph(), infos);
-  if (!rows.holds_rows(decision)) return {.value = decision};
+  if (!rows.holds_rows(decision)) return {.scores = {.value = decision}};
   const bool several = rows.width(decision) != 1;
-  const ValueId found = before_bends(rows, decision, several, threshold);
-  return {.value = found, .threshold = several || found != decision ? 0 : threshold, .single = !several};
+  Start start = before_bends(rows, decision, several, threshold);
+  return {.scores = {.value = start.value,
+                     .threshold = several || start.value != decision ? 0 : threshold,
+                     .single = !several},
+          .functions = several ? std::vector<ScalarFunction>() : std::move(start.functions)};
+}
+
+}  // namespace
+
+DecisionScores scores_of(const Session& session) { return found_scores(session).scores; }
+
+std::optional<double> score_where(const Session& session, double decision) {
+  const Found found = found_scores(session);
+  return found.functions.empty() ? decision : last_within(found.functions, decision);
 }
 
 }  // namespace assay::inline engine
