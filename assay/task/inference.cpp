@@ -21,6 +21,36 @@ std::unique_ptr<Task> make(const Spec& spec, const TaskSubject& subject) {
   return info.make(SpecOptions("task", spec, info.options), subject);
 }
 
+// Whether all labels are 0 or 255, as pictures of yes and no are drawn. Ends at the first other one. Throws
+// Error{usage} where all are 255, which may be either.
+bool are_black_and_white(const DatasetPtr& dataset) {
+  constexpr std::size_t batch = 64;
+  bool black = false, white = false;
+  BatchReader reader(dataset, batch);
+  while (const std::optional<Batch> read = reader.next()) {
+    for (const float label : read->targets.as<float>()) {
+      if (label != 0 && label != 255) return false;
+      (label == 0 ? black : white) = true;
+    }
+  }
+  if (white && !black)
+    fail(Fault::usage,
+         "all labels of {} are 255, which may be class 1 or what does not count; name the task: "
+         "pixels[foreground=255] or pixels[ignore=255]",
+         dataset->describe());
+  return white;
+}
+
+// Of two classes in pictures. Labels of 255 are class 1 where there is no other than 0.
+std::unique_ptr<Task> at_levels_of(const DatasetPtr& dataset, Spec spec, const TaskSubject& subject) {
+  std::unique_ptr<Task> task = make(spec, subject);
+  const bool told = spec.options.contains("ignore") || spec.options.contains("foreground");
+  if (spec.name != "pixels" || told || task->class_names().size() != 2 || !are_black_and_white(dataset))
+    return task;
+  spec.options["foreground"] = "255";
+  return make(spec, subject);
+}
+
 // Targets that are integers, one a record, as labels.
 DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
   constexpr std::size_t batch = 1024;
@@ -173,7 +203,7 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
              : "");
   }
   const TaskSubject subject = subject_of(session, *dataset);
-  if (!spec.empty()) return make(named, subject);
+  if (!spec.empty()) return at_levels_of(dataset, named, subject);
   if (is_regression(subject)) {
     if (subject.targets > 1 && may_leave_out_targets(*dataset)) refuse_left_out(*dataset, subject);
     const bool labels = subject.targets > 1 && session.ends_in_sigmoid() && has_binary_targets(*dataset);
@@ -185,7 +215,7 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
     fail(Fault::usage,
          "network '{}' gives {} a record for {} targets, which fits several tasks; name one of: {}",
          session.graph().name(), to_string(subject.output), subject.targets, fmt::join(names, ", "));
-  return make({names[0], {}}, subject);
+  return at_levels_of(dataset, {names[0], {}}, subject);
 }
 
 }  // namespace assay::task
