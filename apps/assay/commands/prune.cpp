@@ -43,7 +43,7 @@ class Prune final : public Command {
     if (!out_.empty()) write_onnx(pruned, out_);
     report::Document document = results::document_of(pruning, session->graph(), units, options_.mask);
     answers::add_task(document, decision);
-    results::add_provenance(document, session->graph(), {{"test", test}});
+    results::add_provenance(document, *session, {{"test", test}});
     document.provenance.emplace_back("pruned_hash", pruned.hash());
     return document;
   }

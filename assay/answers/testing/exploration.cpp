@@ -185,6 +185,8 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
                           result.plausibility ? &*result.plausibility : nullptr, folder / "manifest.json");
   results::append(document, results::document_of(result, options));
   add_task(document, decision);
+  for (const explore::ExploredNetwork& network : networks)
+    results::add_network_notices(document, *network.session);
   document.pictures = results::draw_findings(result, question.pictures, folder / "pictures");
   return document;
 }

@@ -122,7 +122,7 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
       retraining::retrain(session.graph(), prepared.plan, session.options(), progress);
   add_outcome(document, prepared, result, question.conditions);
   add_task(document, decision);
-  results::add_provenance(document, session.graph(),
+  results::add_provenance(document, session,
                           {{"data", question.training},
                            {"test", question.test},
                            {"added", study.given.candidates},

@@ -146,10 +146,7 @@ Session session_at_threshold(AdaptedNetwork& network, const SessionOptions& opti
   Session plain = plain_session_of(network, options, data, progress);
   if (!network.threshold) return plain;
   network.graph = with_threshold(plain, *network.threshold, network.form);
-  progress.notice(
-      fmt::format("class 1 begins above {}: the score of network '{}' is shifted to that, and so are the "
-                  "scores and probabilities that are reported",
-                  network.threshold->describe(), plain.graph().name()));
+  progress.notice(network.graph.notices().back());
   return Session(network.graph, options);
 }
 

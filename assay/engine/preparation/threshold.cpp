@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -56,8 +57,9 @@ const Node* computed_by(const Graph& graph, ValueId value) {
   return nullptr;
 }
 
-Graph shifted(const Graph& graph, ValueId score, float shift, FileForm& form) {
+Graph shifted(const Graph& graph, ValueId score, float shift, std::string notice, FileForm& form) {
   GraphBuilder edit(graph);
+  edit.notice(std::move(notice));
   const Node* const last = computed_by(graph, score);
   if (const std::optional<Bias> bias = last == nullptr ? std::nullopt : bias_of(graph, *last)) {
     form.shifted = graph.value(bias->constant).name;
@@ -97,7 +99,12 @@ Graph with_threshold(const Session& session, const Threshold& threshold, FileFor
   if (!begin)
     fail(Fault::usage, "threshold {:g}: no record reaches it, by what network '{}' does with its score",
          threshold.value, graph.name());
-  return shifted(graph, scores.value, static_cast<float>(scores.threshold - *begin), form);
+  return shifted(
+      graph, scores.value, static_cast<float>(scores.threshold - *begin),
+      fmt::format("class 1 begins above {}: the score of network '{}' is shifted to that, and so are the "
+                  "scores and probabilities that are reported",
+                  threshold.describe(), graph.name()),
+      form);
 }
 
 }  // namespace assay::inline engine
