@@ -105,6 +105,15 @@ bool is_regression(const TaskSubject& subject) {
   return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
 }
 
+// One number for each pixel of the picture that is given, and two levels to compare with: a mask.
+bool is_mask(const TaskSubject& subject, const Dataset& dataset) {
+  const Shape &output = subject.output, &input = subject.input;
+  if (output.size() != 3 || input.size() != 3 || output[0] != 1 || output[1] < 2 || output[2] < 2)
+    return false;
+  return output[1] == input[1] && output[2] == input[2] &&
+         (has_binary_targets(dataset) || has_binary_targets(dataset, 255));
+}
+
 // A number among others of a regression, or the mark of labels that do not count.
 [[noreturn]] void refuse_left_out(const Dataset& dataset, const TaskSubject& subject) {
   std::vector<std::string> names = fitting(subject);
@@ -206,6 +215,7 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
   if (!spec.empty()) return at_levels_of(dataset, named, subject);
   if (is_regression(subject)) {
     if (subject.targets > 1 && may_leave_out_targets(*dataset)) refuse_left_out(*dataset, subject);
+    if (is_mask(subject, *dataset)) return at_levels_of(dataset, {"pixels", {}}, subject);
     const bool labels = subject.targets > 1 && session.ends_in_sigmoid() && has_binary_targets(*dataset);
     return labels ? make({"labels", {}}, subject) : nullptr;
   }

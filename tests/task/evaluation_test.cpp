@@ -96,6 +96,20 @@ TEST(TaskOf, TakesMasksOfBlackAndWhite) {
   EXPECT_EQ(a.sums.classes[1].wanted, b.sums.classes[1].wanted);
 }
 
+TEST(TaskOf, TakesOneScoreAPixelAsAMaskWhereTargetsHaveTwoValues) {
+  const Array inputs = noise({3, 1, 2, 2}, 1);
+  const auto with = [&](float yes) {
+    std::vector<float> all;
+    for (const float label : labels({3, 4}, 2, 2).as<float>()) all.push_back(yes * label);
+    return targeted(inputs, Array::of<float>({3, 4}, all));
+  };
+  const Session picture = identity({1, 2, 2});
+  EXPECT_EQ(described(picture, with(1)),
+            "pixels: yes or no at 4 positions, above 0, label 255 does not count");
+  EXPECT_EQ(described(picture, with(255)), "pixels: yes or no at 4 positions, above 0, label 255 is class 1");
+  EXPECT_EQ(described(picture, with(0.5F)), "none") << "a regression";
+}
+
 TEST(TaskOf, AsksWhatWhiteMasksMean) {
   const DatasetPtr white =
       targeted(noise({1, 1, 2, 2}, 1), Array::of<float>({1, 4}, std::vector<float>(4, 255)));
