@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "assay/engine/preparation/threshold.h"
+#include <assay/threshold.h>
 
 namespace assay::task {
 

@@ -1,7 +1,7 @@
 // A threshold shifts the score that decides: what runs is the network whose last layer has another bias, and
 // what is written is the one that was read.
 
-#include "assay/engine/preparation/threshold.h"
+#include <assay/threshold.h>
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,6 @@
 // softmax with a logarithm, a clip or a constant after it, a sigmoid, a tanh. Its gradient vanishes where the
 // network is sure, and may have another sign than that of the scores.
 
-#include <optional>
-
 #include <assay/session.h>
 
 namespace assay::inline engine {
@@ -21,9 +19,5 @@ struct DecisionScores {
 
 // O(nodes + constants).
 DecisionScores scores_of(const Session& session);
-
-// Of one number a record: the number of scores_of() at which the decision value is that. Nothing where it is
-// nowhere.
-std::optional<double> score_where(const Session& session, double decision);
 
 }  // namespace assay::inline engine

@@ -12,7 +12,7 @@
 #include <assay/dataset.h>
 #include <assay/progress.h>
 #include <assay/session.h>
-#include "assay/engine/preparation/threshold.h"
+#include <assay/threshold.h>
 
 namespace assay::inline engine {
 

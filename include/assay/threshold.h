@@ -17,9 +17,8 @@ struct Threshold {
 };
 
 // The network that says 1 where the one of the session is above the threshold, with a notice that says so;
-// `form` then also undoes that.
-// Throws Error{usage} for networks without exactly one score a record and for a threshold that no score
-// reaches, Error{unsupported} for probabilities that are not those of one score.
+// `form` then also undoes that. Throws Error{usage} for networks without exactly one score a record and for a
+// threshold that no score reaches, Error{unsupported} for probabilities that are not those of one score.
 Graph with_threshold(const Session& session, const Threshold& threshold, FileForm& form);
 
 }  // namespace assay::inline engine
