@@ -101,7 +101,7 @@ class ItemsAppear final : public OutputChange {
       : task_(std::move(task)), class_(of_class), share_(share), before_(std::move(before)) {}
 
   float beyond(std::size_t place, std::span<const float> outputs) const override {
-    const std::vector<task::Lead> leads = nearest(place, outputs, 1);
+    const std::vector<task::Lead> leads = nearest(place, outputs);
     if (leads.empty()) return std::numeric_limits<float>::quiet_NaN();
     const task::Lead& deciding = leads.back();
     return deciding.value == 0 && deciding.holds ? least : deciding.value;
@@ -109,42 +109,29 @@ class ItemsAppear final : public OutputChange {
 
   std::vector<float> explained(std::size_t place, std::span<const float> outputs) const override {
     std::vector<float> weights(outputs.size());
-    for (const task::Lead& lead : nearest(place, outputs, 1)) task_->explain(outputs, lead, weights);
+    for (const task::Lead& lead : nearest(place, outputs)) task_->explain(outputs, lead, weights);
     return weights;
   }
 
   void differentiate(std::size_t place, std::span<const float> outputs, float weight,
                      std::span<float> gradients) const override {
-    const std::vector<task::Lead> leads = nearest(place, outputs, raised_together);
+    const std::vector<task::Lead> leads = nearest(place, outputs);
     const std::size_t left = std::ranges::count(leads, false, &task::Lead::holds);
     const auto counted = static_cast<float>(left > 0 ? left : leads.size());
     for (const task::Lead& lead : leads) {
-      if (left == 0 || !lead.holds)
-        task_->differentiate(outputs, lead, weight * by_logarithm(leads.front(), lead) / counted, gradients);
+      if (left == 0 || !lead.holds) task_->differentiate(outputs, lead, weight / counted, gradients);
     }
   }
 
  private:
   static constexpr float least = 1e-30F;
-  // Of items with a likelihood. The nearest one alone is often where the network is not to be moved: with 30
-  // of a small detector twice as many records get a box, and fewer again with all.
-  static constexpr std::size_t raised_together = 30;
 
-  // The gradient of the logarithm of its likelihood, in the size of that of the nearest one.
-  static float by_logarithm(const task::Lead& nearest, const task::Lead& lead) {
-    constexpr float least_likelihood = 1e-6F;
-    if (!nearest.likelihood || !lead.likelihood) return 1;
-    return std::max(*nearest.likelihood, least_likelihood) / std::max(*lead.likelihood, least_likelihood);
-  }
-
-  // As many leads as have to hold, the greatest first; of items with a likelihood at least so many.
-  std::vector<task::Lead> nearest(std::size_t place, std::span<const float> outputs,
-                                  std::size_t likely) const {
+  // As many leads as have to hold, the greatest first.
+  std::vector<task::Lead> nearest(std::size_t place, std::span<const float> outputs) const {
     std::vector<task::Lead> leads = task_->appearing(outputs, class_, before_[place]);
     if (leads.empty()) return leads;
-    std::size_t needed = static_cast<std::size_t>(share_ * static_cast<double>(leads.size())) + 1;
-    if (leads.front().likelihood) needed = std::max(needed, likely);
-    needed = std::min(needed, leads.size());
+    const auto needed =
+        std::min(leads.size(), static_cast<std::size_t>(share_ * static_cast<double>(leads.size())) + 1);
     const auto value = [](const task::Lead& lead) {
       return std::isnan(lead.value) ? -std::numeric_limits<float>::infinity() : lead.value;
     };

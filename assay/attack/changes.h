@@ -24,7 +24,7 @@ std::shared_ptr<const OutputChange> items_changed(std::shared_ptr<const task::Ta
 
 // Of items: more than the share of what was not of a class has become it. `before`: what is decided of each
 // clean record; items of no_class are left out. Gradients are those of the mean lead of the items that are
-// nearest to it; of boxes, of the logarithms of how likely the nearest ones are.
+// nearest to it.
 std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Task> task,
                                                  std::vector<task::Items> before, std::int64_t of_class,
                                                  double share);

@@ -55,10 +55,8 @@ Lead Detector::lead(const Views& views, std::size_t box, std::int64_t of_class, 
   const std::vector<float> all = class_probabilities(scores, box);
   const float object = objectness_of(views, box);
   Lead lead{.own = static_cast<std::int64_t>(scores.index(box, column))};
-  const float likelihood = object * all[column];
-  lead.likelihood = likelihood;
-  lead.value = likelihood - static_cast<float>(least);
-  lead.scale = std::max(likelihood, static_cast<float>(least));
+  lead.value = object * all[column] - static_cast<float>(least);
+  lead.scale = std::max(object * all[column], static_cast<float>(least));
   for (std::size_t k = 0; k < all.size() && !form_.all_labels; ++k) {
     if (k != column) lead.value = std::min(lead.value, object * (all[column] - all[k]));
   }

@@ -28,9 +28,6 @@ struct Lead {
   float value = 0;     // score of the class less that of the rival; NaN where a score of the item is
   float scale = 0;     // the greater magnitude of both
   bool holds = false;  // whether the item is decided to be of the class
-  // Of one with a place of its own: how likely it is there. Attacks raise several that could appear together,
-  // by the logarithms of these.
-  std::optional<float> likelihood = {};
 };
 
 // Items as rows of scores, as losses take records.
