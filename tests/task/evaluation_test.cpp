@@ -77,8 +77,8 @@ TEST(TaskOf, TakesMasksOfBlackAndWhite) {
   const DatasetPtr black_and_white = masks({0, 255, 255, 0});
   EXPECT_EQ(described(one, black_and_white, "pixels"),
             "pixels: yes or no at 4 positions, above 0, label 255 is class 1");
-  const DatasetPtr pairs = targeted(noise({3, 2, 2, 2}, 1), black_and_white->read(every).targets);
-  EXPECT_EQ(described(identity({2, 2, 2}), pairs),
+  const Array levels = black_and_white->read(every).targets;
+  EXPECT_EQ(described(identity({2, 4}), targeted(noise({3, 2, 4}, 1), levels)),
             "pixels: 2 classes along axis 1, 4 positions, label 255 is class 1");
   EXPECT_EQ(described(one, masks({0, 1, 1, 0}), "pixels"),
             "pixels: yes or no at 4 positions, above 0, label 255 does not count");
@@ -86,7 +86,7 @@ TEST(TaskOf, TakesMasksOfBlackAndWhite) {
             described(one, masks({0, 1, 1, 0}), "pixels"));
   // The same figures as with labels 0 and 1.
   std::vector<float> classes;
-  for (const float label : black_and_white->read(every).targets.as<float>()) classes.push_back(label / 255);
+  for (const float label : levels.as<float>()) classes.push_back(label / 255);
   const DatasetPtr as_classes = targeted(inputs, Array::of<float>({3, 4}, classes));
   const ItemEvaluation a = evaluate(one, black_and_white, *task_of(one, black_and_white, "pixels"), {},
                                     silence()),
@@ -97,10 +97,10 @@ TEST(TaskOf, TakesMasksOfBlackAndWhite) {
 }
 
 TEST(TaskOf, TakesOneScoreAPixelAsAMaskWhereTargetsHaveTwoValues) {
-  const Array inputs = noise({3, 1, 2, 2}, 1);
+  const Array inputs = noise({3, 1, 2, 2}, 1), classes = labels({3, 4}, 2, 2);
   const auto with = [&](float yes) {
     std::vector<float> all;
-    for (const float label : labels({3, 4}, 2, 2).as<float>()) all.push_back(yes * label);
+    for (const float label : classes.as<float>()) all.push_back(yes * label);
     return targeted(inputs, Array::of<float>({3, 4}, all));
   };
   const Session picture = identity({1, 2, 2});
