@@ -51,7 +51,7 @@ void add_network_notices(report::Document& document, const Session& session) {
 
 void add_provenance(report::Document& document, const Session& session,
                     const std::vector<std::pair<std::string, DatasetPtr>>& datasets) {
-  add_provenance(document, session, datasets);
+  add_provenance(document, session.graph(), datasets);
   add_network_notices(document, session);
 }
 
