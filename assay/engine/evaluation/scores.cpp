@@ -258,7 +258,8 @@ double limit_of(const Session& session, const Threshold& threshold) {
   const bool probability = session.ends_in_sigmoid();
   if ((probability || !threshold.of_score) && !(threshold.value > 0 && threshold.value < 1))
     fail(Fault::usage, "threshold {:g}: a probability is between 0 and 1{}", threshold.value,
-         probability ? "" : "; add of=score for a threshold of the score itself");
+         probability ? "; give one in between"
+                     : "; give one in between, or add of=score for one of the score itself");
   return probability || threshold.of_score ? threshold.value
                                            : std::log(threshold.value) - std::log1p(-threshold.value);
 }
