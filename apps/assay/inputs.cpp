@@ -7,6 +7,7 @@
 #include "assay/engine/layers/unit_views.h"
 #include "assay/results/warnings.h"
 #include "assay/support/text/parse.h"
+#include "assay/task/threshold.h"
 
 namespace assay::app {
 
@@ -60,7 +61,7 @@ void ModelInput::refuse_idle_views(const Session& session, const std::vector<std
 Session ModelInput::open(Context& context, const Dataset* dataset) {
   if (path_.empty()) refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   const Graph graph = answers::read_network(path_, context.progress);
-  const AdaptOptions adaptation = adapt_options_of(adaptation_.options(), path_);
+  const AdaptOptions adaptation = adapt_options_of(adapt_options(), path_);
   SessionOptions options = setting_of(context).session_for(dataset);
   if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, of_flags("--input-shape"));
   AdaptedNetwork network = adapted(graph, adaptation, dataset, context.progress);
@@ -72,6 +73,17 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   if (!influences.empty()) run_alone(context);
   results::add(context.warnings, std::move(influences));
   return session;
+}
+
+const CLI::Option* ModelInput::declare_task(Flags& flags, std::string& task) {
+  task_ = &task;
+  return add_task(flags, task);
+}
+
+AdaptOptions ModelInput::adapt_options() const {
+  AdaptOptions options = adaptation_.options();
+  if (task_ != nullptr) options.threshold = task::threshold_of(*task_);
+  return options;
 }
 
 CLI::Option* DataInput::declare(const Flags& flags, bool positional) {

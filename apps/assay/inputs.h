@@ -26,6 +26,8 @@ class ModelInput {
   // Of commands that look at layers.
   void declare_views(Flags& flags) { views_ = adaptation_.declare_views(flags); }
   const CLI::Option* views() const { return views_; }
+  // add_task(), of a task that may also say where class 1 begins.
+  const CLI::Option* declare_task(Flags& flags, std::string& task);
   // Where layers are named and none of them is a view.
   void refuse_idle_views(const Session& session, const std::vector<std::string>& layers) const;
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
@@ -34,13 +36,16 @@ class ModelInput {
   const FileForm& form() const { return form_; }
   const std::string& path() const { return path_; }
   // For further networks that are read as this one.
-  answers::ReadingOptions reading() const { return {adaptation_.options(), input_shape_}; }
+  answers::ReadingOptions reading() const { return {adapt_options(), input_shape_}; }
 
  private:
+  AdaptOptions adapt_options() const;
+
   std::string path_, input_shape_;
   FileForm form_;
   Adaptation adaptation_;
   const CLI::Option* views_ = nullptr;
+  const std::string* task_ = nullptr;
 };
 
 // --FLAG SPEC

@@ -1,5 +1,6 @@
 #include <assay/adapt.h>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
@@ -100,6 +101,26 @@ Graph without_outputs(const Graph& graph, std::size_t front, std::size_t end) {
   const auto kept = graph.outputs().subspan(front, graph.outputs().size() - front - end);
   GraphBuilder edit(graph);
   edit.set_outputs({kept.begin(), kept.end()});
+  return edit.build();
+}
+
+// With the score that decides as it is in the file.
+Graph unshifted(const Graph& graph, const FileForm& form) {
+  if (form.shifted.empty() && form.shifting.empty()) return graph;
+  GraphBuilder edit(graph);
+  if (const auto node = graph.find_node(form.shifting); node && !form.shifting.empty()) {
+    edit.remove_node(*node);
+    return edit.build();
+  }
+  const auto constant = graph.find_value(form.shifted);
+  if (form.shifted.empty() || !constant || graph.consumers(*constant).empty())
+    fail(Fault::unsupported,
+         "network '{}' has lost '{}', by which its score is shifted to another threshold, and cannot be "
+         "written with its own; leave out the threshold",
+         graph.name(), form.shifted.empty() ? form.shifting : form.shifted);
+  const Array& now = graph.constant(*constant);
+  edit.replace_constant(*constant,
+                        array::equal(now, form.running) ? form.there : now + (form.there - form.running));
   return edit.build();
 }
 
@@ -209,8 +230,8 @@ Graph with_channels_first(const Graph& graph, ValueId input) {
 }
 
 Graph in_form_of_file(const Graph& graph, const FileForm& form) {
-  const Graph ordered =
-      with_first_output_at(without_outputs(graph, form.added ? 1 : 0, form.views), form.decision);
+  const Graph ordered = with_first_output_at(
+      without_outputs(unshifted(graph, form), form.added ? 1 : 0, form.views), form.decision);
   return form.channels_last ? transposed(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
 }
 

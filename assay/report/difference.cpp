@@ -93,6 +93,11 @@ struct TwoFigures {
     const double change = second->value - first->value;
     return std::isfinite(change) ? (second->higher_is_better ? change : -change) : 0;
   }
+  // The gain by the greater of both, so that figures of all scales can be ranked.
+  double relative_gain() const {
+    const double change = gain();
+    return change == 0 ? 0 : change / std::max(std::abs(first->value), std::abs(second->value));
+  }
   std::string outcome() const {
     if (first == nullptr) return "only second";
     if (second == nullptr) return "only first";
@@ -150,7 +155,7 @@ std::string headline_of_pairs(const std::vector<TwoFigures>& all, const std::str
   };
   std::string text = fmt::format("{}: of {} figures {} better, {} worse, {} the same in the second", command,
                                  all.size(), count("better"), count("worse"), count("same"));
-  const auto worst = std::ranges::min_element(all, {}, &TwoFigures::gain);
+  const auto worst = std::ranges::min_element(all, {}, &TwoFigures::relative_gain);
   if (worst != all.end() && worst->gain() < 0)
     text += fmt::format("; most lost: {}, {:.4g} after {:.4g}", in_words(worst->any()), worst->second->value,
                         worst->first->value);

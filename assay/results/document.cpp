@@ -1,5 +1,6 @@
 #include "assay/results/document.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "assay/results/label_warnings.h"
@@ -37,6 +38,21 @@ void add_provenance(report::Document& document, const Graph& network,
   document.provenance.emplace_back("model", network.name());
   document.provenance.emplace_back("model_hash", network.hash());
   for (const auto& [name, dataset] : datasets) add_provenance(document, name, *dataset);
+}
+
+void add_network_notices(report::Document& document, const Session& session) {
+  const auto add = [&](const std::string& notice) {
+    const auto is_there = [&](const Message& one) { return std::string(one) == notice; };
+    if (std::ranges::none_of(document.notices, is_there)) document.notices.emplace_back(notice);
+  };
+  std::ranges::for_each(session.graph().notices(), add);
+  std::ranges::for_each(session.notices(), add);
+}
+
+void add_provenance(report::Document& document, const Session& session,
+                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets) {
+  add_provenance(document, session.graph(), datasets);
+  add_network_notices(document, session);
 }
 
 report::Fact count_fact(std::string id, std::string title, std::uint64_t count) {

@@ -11,6 +11,7 @@
 #include "assay/data/summary.h"
 #include "assay/engine/evaluation/rows.h"
 #include "assay/engine/preparation/value_bounds.h"
+#include "assay/task/threshold.h"
 
 namespace assay::task {
 namespace {
@@ -18,6 +19,36 @@ namespace {
 std::unique_ptr<Task> make(const Spec& spec, const TaskSubject& subject) {
   const TaskInfo& info = tasks().find(spec.name);
   return info.make(SpecOptions("task", spec, info.options), subject);
+}
+
+// Whether all labels are 0 or 255, as pictures of yes and no are drawn. Ends at the first other one. Throws
+// Error{usage} where all are 255, which may be either.
+bool are_black_and_white(const DatasetPtr& dataset) {
+  constexpr std::size_t batch = 64;
+  bool black = false, white = false;
+  BatchReader reader(dataset, batch);
+  while (const std::optional<Batch> read = reader.next()) {
+    for (const float label : read->targets.as<float>()) {
+      if (label != 0 && label != 255) return false;
+      (label == 0 ? black : white) = true;
+    }
+  }
+  if (white && !black)
+    fail(Fault::usage,
+         "all labels of {} are 255, which may be class 1 or what does not count; name the task: "
+         "pixels[foreground=255] or pixels[ignore=255]",
+         dataset->describe());
+  return white;
+}
+
+// Of two classes in pictures. Labels of 255 are class 1 where there is no other than 0.
+std::unique_ptr<Task> at_levels_of(const DatasetPtr& dataset, Spec spec, const TaskSubject& subject) {
+  std::unique_ptr<Task> task = make(spec, subject);
+  const bool told = spec.options.contains("ignore") || spec.options.contains("foreground");
+  if (spec.name != "pixels" || told || task->class_names().size() != 2 || !are_black_and_white(dataset))
+    return task;
+  spec.options["foreground"] = "255";
+  return make(spec, subject);
 }
 
 // Targets that are integers, one a record, as labels.
@@ -40,15 +71,7 @@ DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
 // Tasks with one decision a record are not made, so that nothing else reads their options.
 void require_options(const Spec& named) {
   const TaskInfo& info = tasks().find(named.name);
-  if (info.make) return;
-  for (const auto& [option, value] : named.options) {
-    if (named.name == "binary" && option == "threshold")
-      fail(Fault::usage,
-           "task 'binary' has no threshold: class 1 begins at 0.5 of a probability, at 0 of another score; "
-           "name the task labels[threshold={}] and give y as floating-point numbers 0 and 1",
-           value);
-  }
-  const SpecOptions checked("task", named, info.options);
+  if (!info.make) const SpecOptions checked("task", named, info.options);
 }
 
 void require_two_classes(const Dataset& dataset) {
@@ -80,6 +103,15 @@ Shape record_shape(const Session& session, ValueId id) {
 
 bool is_regression(const TaskSubject& subject) {
   return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
+}
+
+// One number for each pixel of the picture that is given, and two levels to compare with: a mask.
+bool is_mask(const TaskSubject& subject, const Dataset& dataset) {
+  const Shape &output = subject.output, &input = subject.input;
+  if (output.size() != 3 || input.size() != 3 || output[0] != 1 || output[1] < 2 || output[2] < 2)
+    return false;
+  return output[1] == input[1] && output[2] == input[2] &&
+         (has_binary_targets(dataset) || has_binary_targets(dataset, 255));
 }
 
 // A number among others of a regression, or the mark of labels that do not count.
@@ -117,6 +149,17 @@ TaskSubject subject_of(const Session& session, const Dataset& dataset) {
     subject.outputs.push_back({value.name, shape, !is_real(value.dtype)});
   }
   return subject;
+}
+
+std::optional<Threshold> threshold_of(const std::string& spec) {
+  const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
+  if (named.name != "binary") return std::nullopt;
+  const SpecOptions options("task", named, tasks().find(named.name).options);
+  static const std::vector<std::string> kinds{"probability", "score"};
+  const bool of_score = options.word("of", kinds) == "score";
+  if (!options.text("threshold").empty()) return Threshold{options.number("threshold"), of_score};
+  if (of_score) fail(Fault::usage, "{}: of=score has no effect without a threshold", options.owner());
+  return std::nullopt;
 }
 
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
@@ -169,9 +212,10 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
              : "");
   }
   const TaskSubject subject = subject_of(session, *dataset);
-  if (!spec.empty()) return make(named, subject);
+  if (!spec.empty()) return at_levels_of(dataset, named, subject);
   if (is_regression(subject)) {
     if (subject.targets > 1 && may_leave_out_targets(*dataset)) refuse_left_out(*dataset, subject);
+    if (is_mask(subject, *dataset)) return at_levels_of(dataset, {"pixels", {}}, subject);
     const bool labels = subject.targets > 1 && session.ends_in_sigmoid() && has_binary_targets(*dataset);
     return labels ? make({"labels", {}}, subject) : nullptr;
   }
@@ -181,7 +225,7 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
     fail(Fault::usage,
          "network '{}' gives {} a record for {} targets, which fits several tasks; name one of: {}",
          session.graph().name(), to_string(subject.output), subject.targets, fmt::join(names, ", "));
-  return make({names[0], {}}, subject);
+  return at_levels_of(dataset, {names[0], {}}, subject);
 }
 
 }  // namespace assay::task

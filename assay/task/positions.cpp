@@ -119,14 +119,21 @@ class Scores {
   const float* here_ = nullptr;
 };
 
-std::int64_t label_at(const PositionLayout& layout, float target, std::optional<std::int64_t> ignored,
+std::int64_t label_at(const PositionLayout& layout, float target, const PositionLabels& labels,
                       std::int64_t position) {
   constexpr float greatest = 1e15F;
   const std::int64_t label = std::abs(target) < greatest ? static_cast<std::int64_t>(target) : no_class;
   if (static_cast<float>(label) != target)
     fail(Fault::data, "label {} at position {} is not a whole number; give the number of its class", target,
          position);
-  if (ignored && label == *ignored) return no_class;
+  if (labels.ignored && label == *labels.ignored) return no_class;
+  if (labels.foreground) {
+    if (label == *labels.foreground || label == 0) return label == 0 ? 0 : 1;
+    fail(Fault::data,
+         "label {} at position {}, but {} is the label of class 1 and 0 that of class 0; if {} means that a "
+         "position does not count, name the task pixels[ignore={}]",
+         label, position, *labels.foreground, *labels.foreground, *labels.foreground);
+  }
   if (label < 0 || label >= static_cast<std::int64_t>(layout.named()))
     fail(Fault::data,
          "label {} at position {}, but the network tells {} classes apart, from 0 on; give the label of what "
@@ -252,14 +259,14 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 }
 
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
-                          std::optional<std::int64_t> ignored, bool surprises) {
+                          const PositionLabels& labels, bool surprises) {
   Judgement result{.decided = decided_positions(layout, record.output),
                    .wanted = std::vector<std::int64_t>(layout.positions())};
   double surprise = 0;
   Scores scores(layout, record.output);
   for (std::int64_t p = 0; p < layout.positions(); ++p) {
     const std::size_t i = p;
-    result.wanted[i] = label_at(layout, record.targets[i], ignored, p);
+    result.wanted[i] = label_at(layout, record.targets[i], labels, p);
     if (!surprises || result.wanted[i] < 0 || result.decided[i] < 0) continue;
     scores.go_to(p);
     surprise += scores.surprise(result.wanted[i]);
@@ -303,7 +310,7 @@ ItemRows PositionsTask::rows(const Array& outputs, const Array& targets) const {
   const std::vector<float> wanted = floats_of(targets);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::int64_t row = i;
-    const std::int64_t label = label_at(layout_, wanted[i], ignored_, row % layout_.positions());
+    const std::int64_t label = label_at(layout_, wanted[i], labels_, row % layout_.positions());
     if (label == no_class) continue;
     counted.push_back(row);
     labels.push_back(label);
@@ -353,13 +360,14 @@ std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_
   return names;
 }
 
-std::string describe(const PositionLayout& layout, std::optional<std::int64_t> ignored) {
+std::string describe(const PositionLayout& layout, const PositionLabels& labels) {
   std::string text = layout.classes == 1
                          ? fmt::format("yes or no at {}, above {:.3g}",
                                        so_many(layout.positions(), "position"), layout.threshold)
                          : fmt::format("{} classes along axis {}, {}", layout.classes, layout.axis,
                                        so_many(layout.positions(), "position"));
-  if (ignored) text += fmt::format(", label {} does not count", *ignored);
+  if (labels.foreground) text += fmt::format(", label {} is class 1", *labels.foreground);
+  if (labels.ignored) text += fmt::format(", label {} does not count", *labels.ignored);
   return text;
 }
 

@@ -26,6 +26,12 @@ struct PositionLayout {
   std::size_t named() const { return classes == 1 ? 2 : static_cast<std::size_t>(classes); }
 };
 
+// What labels mean that are not the numbers of classes.
+struct PositionLabels {
+  std::optional<std::int64_t> ignored = {};     // of positions that do not count
+  std::optional<std::int64_t> foreground = {};  // of class 1 of two, where 0 is the only other one
+};
+
 // With the classes along this axis of the output (1 is the first after the batch axis, -1 the last). Nothing
 // where there is no such axis, or not one target for each position.
 std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis);
@@ -34,10 +40,10 @@ std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis)
 PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
                          const std::vector<int>& candidates);
 
-// Decisions, labels and sums by position. `ignored`: the label of positions that do not count. With
-// `surprises` Sums::surprise is summed. Throws Error{data} for a label that is not a class.
+// Decisions, labels and sums by position. With `surprises` Sums::surprise is summed. Throws Error{data} for a
+// label that is not a class.
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
-                          std::optional<std::int64_t> ignored, bool surprises);
+                          const PositionLabels& labels, bool surprises);
 
 // The option `ignore`: an integer, or empty for none. Throws Error{usage} for anything else.
 std::optional<std::int64_t> ignored_label(const SpecOptions& options);
@@ -45,7 +51,7 @@ std::optional<std::int64_t> ignored_label(const SpecOptions& options);
 std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_t classes);
 
 // "3 classes along axis 1, 64 positions, label 255 does not count".
-std::string describe(const PositionLayout& layout, std::optional<std::int64_t> ignored);
+std::string describe(const PositionLayout& layout, const PositionLabels& labels);
 
 // A task whose output holds the scores of classes for every position.
 class PositionsTask : public Task {
@@ -60,18 +66,17 @@ class PositionsTask : public Task {
   Positions positions(const Items& items) const override;
 
  protected:
-  // `ignored`: the label of positions that do not count.
-  PositionsTask(PositionLayout layout, std::vector<std::string> names, std::optional<std::int64_t> ignored)
-      : layout_(layout), names_(std::move(names)), ignored_(ignored) {}
+  PositionsTask(PositionLayout layout, std::vector<std::string> names, const PositionLabels& labels)
+      : layout_(layout), names_(std::move(names)), labels_(labels) {}
 
   const PositionLayout& layout() const { return layout_; }
   const std::vector<std::string>& names() const { return names_; }
-  std::optional<std::int64_t> ignored() const { return ignored_; }
+  const PositionLabels& labels() const { return labels_; }
 
  private:
   PositionLayout layout_;
   std::vector<std::string> names_;
-  std::optional<std::int64_t> ignored_;
+  PositionLabels labels_;
 };
 
 }  // namespace assay::task

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <assay/graph.h>
@@ -57,9 +58,13 @@ struct FileForm {
   bool channels_last = false;  // whether the first input takes channels last there
   bool added = false;          // whether the first output is made of others and is not there
   std::size_t views = 0;       // how many outputs at the end are views of units and are not there
+  // Of a score that is shifted: the constant that is, as it is there and as it runs, or the node that does it
+  // and is not there. Empty names: none.
+  std::string shifted, shifting;
+  Array there = {}, running = {};
 };
-// Undoes with_decision(), with_records_first() and with_channels_first(), with or without edits in between,
-// and leaves views out.
+// Undoes with_decision(), with_records_first(), with_channels_first() and shifts, with or without edits in
+// between, and leaves views out. Throws Error{unsupported} where an edit took away what shifts.
 // REQUIRES as many outputs.
 Graph in_form_of_file(const Graph& graph, const FileForm& form);
 

@@ -91,5 +91,9 @@ std::vector<report::Measurement> measurements_of(const retraining::Retraining& r
 void add_provenance(report::Document& document, const std::string& name, const Dataset& data);
 void add_provenance(report::Document& document, const Graph& network,
                     const std::vector<std::pair<std::string, DatasetPtr>>& datasets);
+// The same of a network that runs, with what is noticed about it and not said yet.
+void add_provenance(report::Document& document, const Session& session,
+                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets);
+void add_network_notices(report::Document& document, const Session& session);
 
 }  // namespace assay::results

@@ -151,6 +151,15 @@ def test_an_alphabet_of_other_characters_is_said(place):
     assert trained.returncode == 5 and "U+0061 of a label is not in the alphabet" in trained.stderr
 
 
+def test_texts_without_a_label_are_said(place):
+    task = ["--task", "text[alphabet=abc.txt]"]
+    for y, said in [(TEXTS, False), (np.where(np.arange(RECORDS)[:, None] < 3, -1, TEXTS), True)]:
+        np.savez(place / "data.npz", x=inputs_of("text"), y=y)
+        run = asked(place, "evaluate", "text.onnx", "data.npz", *task)
+        assert ("25.00 % of the records have an empty text as label" in " ".join(run.stdout.replace("|", " ").split())) == said
+        assert asked(place, "evaluate", "text.onnx", "data.npz", *task, "--fail-under", "empty-labels<=0").returncode == 2 * said
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_records_and_cut_files_are_said(place, command):
     np.savez(place / "none.npz", x=inputs_of("pixels")[:0], y=MASKS[:0])

@@ -152,3 +152,25 @@ def test_relevance_through_a_scan_is_that_of_its_steps(onnx, method, backward):
             found, known = (net.relevance(x, layers=layer, method=method) for net in (held, plain))
             assert np.abs(known).max() > 1e-3
             assert found == pytest.approx(known, rel=1e-3, abs=1e-4)
+
+
+# Layers of branches that data choose are none of the network's: every result says that.
+ABOUT_LAYERS = {
+    "importance": assay.importance,
+    "cover": lambda net, data: assay.cover(net, data, data, criterion="nc", force=True),
+    "mutate": lambda net, data: assay.mutate(net, data, operator="gf", count=2, quality=0.1),
+    "evaluate": assay.evaluate,
+    "select": lambda net, data: assay.select(net, data, by="deepgini"),
+    "inspect": lambda net, data: assay.inspect(net, data, hypotheses="label"),
+}
+
+
+@pytest.mark.parametrize("command", ABOUT_LAYERS)
+def test_results_say_which_layers_are_left_out(onnx, command):
+    make = onnx.helper
+    asked = [make.make_node("ReduceSum", ["h"], ["sum"], keepdims=0), make.make_node("Greater", ["sum", "zero"], ["positive"])]
+    net = network(onnx, [*asked, branch(onnx, "positive")], constants_of(onnx))
+    x = np.random.default_rng(2).normal(size=(12, 5)).astype(np.float32)
+    data = assay.data(x, net(x).argmax(1))
+    notices = ABOUT_LAYERS[command](net, data).notices
+    assert sum("'choice'" in notice and "separate network" in notice for notice in notices) == 1, notices

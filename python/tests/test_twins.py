@@ -1,6 +1,7 @@
 """A network with one score of yes or no, and the same network with two scores: every command says the same.
 
-The scores of the twin are -z/2 and z/2. A single probability has a twin that ends in a softmax.
+The scores of the twin are -z/2 and z/2. A single probability has a twin that ends in a softmax. With a threshold the
+twin is that of the network whose last layer is shifted by its log odds.
 """
 
 import importlib
@@ -22,10 +23,11 @@ def weights():
     return {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def network(onnx, twin, probability):
+def network(onnx, twin, probability, threshold=0.5):
     make, types = onnx.helper, onnx.TensorProto
     constants = weights()
     if twin:
+        constants["b2"] = constants["b2"] - np.float32(np.log(threshold / (1 - threshold)))
         constants |= {name: np.concatenate([-constants[name] / 2, constants[name] / 2], -1) for name in ("w2", "b2")}
     nodes = [
         make.make_node("Gemm", ["x", "w1", "b1"], ["a"], name="hidden"),
@@ -117,14 +119,20 @@ def said(result):
     return {key: value for key, value in rows.items() if not any(word in key[2] for word in ELSEWHERE)}
 
 
-@pytest.mark.parametrize(("command", "decision"), list(itertools.product(COMMANDS, [(False, None), (True, "binary")])))
+WAYS = [(False, None, 0.5), (True, "binary", 0.5), (True, "binary[threshold=0.3]", 0.3), (False, "binary[threshold=0.7]", 0.7)]
+WITHOUT_TASK = ("inspect", "faithful")
+
+
+@pytest.mark.parametrize(("command", "decision"), list(itertools.product(COMMANDS, WAYS)))
 def test_one_score_says_what_its_twin_of_two_says(tmp_path, command, decision):
     onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
     importlib.import_module("onnx.numpy_helper")
-    probability, task = decision
-    named = {"task": task} if task and command not in ("inspect", "faithful", "cover by surprise") else {}
+    probability, task, threshold = decision
+    if threshold != 0.5 and command in WITHOUT_TASK:
+        pytest.skip("the command has no --task")
+    named = {"task": task} if task and command not in WITHOUT_TASK else {}
     one = said(COMMANDS[command](network(onnx, False, probability), str(tmp_path / "one"), **named))
-    two = said(COMMANDS[command](network(onnx, True, probability), str(tmp_path / "two")))
+    two = said(COMMANDS[command](network(onnx, True, probability, threshold), str(tmp_path / "two")))
     assert one.keys() == two.keys()
     for key, value in one.items():
         same = value == pytest.approx(two[key], rel=1e-3, abs=1e-4, nan_ok=True) if isinstance(value, float) else value == two[key]

@@ -54,6 +54,14 @@ TEST(Difference, HasFiguresFactsGatesAndProvenanceThatDiffer) {
   EXPECT_EQ(std::get<std::string>(found.tables[4].rows[0][0]), "data hash");
 }
 
+TEST(Difference, RanksLossesByTheSizeOfTheFigure) {
+  const std::vector<Measurement> first{figure("mse", 5000, false), figure("accuracy", 0.9)},
+      second{figure("mse", 5100, false), figure("accuracy", 0.45)};
+  EXPECT_NE(difference_of(run_with(first, "a"), run_with(second, "b"))
+                .headline.find("most lost: accuracy, 0.45 after 0.9"),
+            std::string::npos);
+}
+
 TEST(Difference, OfOneResultWithItselfIsNothing) {
   const Document one = run_with({}, "90 %");
   const Document found = difference_of(one, one);

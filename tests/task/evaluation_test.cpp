@@ -64,6 +64,66 @@ TEST(TaskOf, FollowsFromShapes) {
             "labels: 4 labels, each there above 0.5, -1 does not count");
 }
 
+// Masks of black and white: 255 is what is looked for, unless there are other labels.
+TEST(TaskOf, TakesMasksOfBlackAndWhite) {
+  const Array inputs = noise({3, 1, 2, 2}, 1);
+  const auto masks = [&](std::vector<float> of_last) {
+    std::vector<float> all{0, 255, 0, 0, 255, 255, 0, 255};
+    all.insert(all.end(), of_last.begin(), of_last.end());
+    return targeted(inputs, Array::of<float>({3, 4}, all));
+  };
+  const std::size_t every[] = {0, 1, 2};
+  const Session one = identity({1, 2, 2});
+  const DatasetPtr black_and_white = masks({0, 255, 255, 0});
+  EXPECT_EQ(described(one, black_and_white, "pixels"),
+            "pixels: yes or no at 4 positions, above 0, label 255 is class 1");
+  const Array levels = black_and_white->read(every).targets;
+  EXPECT_EQ(described(identity({2, 4}), targeted(noise({3, 2, 4}, 1), levels)),
+            "pixels: 2 classes along axis 1, 4 positions, label 255 is class 1");
+  EXPECT_EQ(described(one, masks({0, 1, 1, 0}), "pixels"),
+            "pixels: yes or no at 4 positions, above 0, label 255 does not count");
+  EXPECT_EQ(described(one, black_and_white, "pixels[ignore=255]"),
+            described(one, masks({0, 1, 1, 0}), "pixels"));
+  // The same figures as with labels 0 and 1.
+  std::vector<float> classes;
+  for (const float label : levels.as<float>()) classes.push_back(label / 255);
+  const DatasetPtr as_classes = targeted(inputs, Array::of<float>({3, 4}, classes));
+  const ItemEvaluation a = evaluate(one, black_and_white, *task_of(one, black_and_white, "pixels"), {},
+                                    silence()),
+                       b = evaluate(one, as_classes, *task_of(one, as_classes, "pixels"), {}, silence());
+  EXPECT_EQ(a.sums.items, 12U);
+  EXPECT_EQ(a.sums.right, b.sums.right);
+  EXPECT_EQ(a.sums.classes[1].wanted, b.sums.classes[1].wanted);
+}
+
+TEST(TaskOf, TakesOneScoreAPixelAsAMaskWhereTargetsHaveTwoValues) {
+  const Array inputs = noise({3, 1, 2, 2}, 1), classes = labels({3, 4}, 2, 2);
+  const auto with = [&](float yes) {
+    std::vector<float> all;
+    for (const float label : classes.as<float>()) all.push_back(yes * label);
+    return targeted(inputs, Array::of<float>({3, 4}, all));
+  };
+  const Session picture = identity({1, 2, 2});
+  EXPECT_EQ(described(picture, with(1)),
+            "pixels: yes or no at 4 positions, above 0, label 255 does not count");
+  EXPECT_EQ(described(picture, with(255)), "pixels: yes or no at 4 positions, above 0, label 255 is class 1");
+  EXPECT_EQ(described(picture, with(0.5F)), "none") << "a regression";
+}
+
+TEST(TaskOf, AsksWhatWhiteMasksMean) {
+  const DatasetPtr white =
+      targeted(noise({1, 1, 2, 2}, 1), Array::of<float>({1, 4}, std::vector<float>(4, 255)));
+  const std::string said = described(identity({1, 2, 2}), white, "pixels");
+  EXPECT_NE(said.find("pixels[foreground=255] or pixels[ignore=255]"), std::string::npos) << said;
+  EXPECT_NE(described(identity({3, 2, 2}), targeted(noise({1, 3, 2, 2}, 1), labels({1, 4}, 3, 2)),
+                      "pixels[foreground=255]")
+                .find("label of class 1 of two, and there are 3"),
+            std::string::npos);
+  const DatasetPtr yes = targeted(noise({1, 1, 2, 2}, 1), labels({1, 4}, 2, 2));
+  EXPECT_NE(described(identity({1, 2, 2}), yes, "pixels[foreground=255,ignore=255]").find("leave out ignore"),
+            std::string::npos);
+}
+
 TEST(TaskOf, IsNothingForOneDecisionARecord) {
   EXPECT_EQ(described(identity({4}), targeted(noise({9, 4}, 1), noise({9, 4}, 2))), "none");
   EXPECT_EQ(described(sigmoid(4), targeted(noise({9, 4}, 1), noise({9, 4}, 2))), "none");
@@ -105,8 +165,8 @@ TEST(PreparedFor, TakesWholeNumbersAsLabels) {
   EXPECT_EQ(said("binary", three), "task 'binary': record '1' has label 2, which is not 0 or 1");
   EXPECT_EQ(said("classes", three), "nothing");
   EXPECT_EQ(said("regression", three).find("task 'regression' needs targets"), 0U);
-  EXPECT_EQ(said("binary[threshold=0.3]", three).find("task 'binary' has no threshold"), 0U);
-  EXPECT_EQ(said("binary[thresh=0.3]", three), "task 'binary' has no option 'thresh'; it has none");
+  EXPECT_EQ(said("binary[thresh=0.3]", three),
+            "task 'binary' has no option 'thresh'; did you mean 'threshold'?; it has threshold, of");
   EXPECT_EQ(said("classes[top=5]", three), "task 'classes' has no option 'top'; it has none");
 }
 

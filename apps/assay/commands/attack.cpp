@@ -46,7 +46,7 @@ class AttackCommand final : public Command {
                         "regression: an output that moves by more than this away from its target is a "
                         "success; of records with many items: this share of them, decided differently",
                         CLI::NonNegativeNumber);
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     flags.add("--hide CLASS", question_.hide,
               "of records with many items: a success is when every item of this class is decided otherwise");
     flags.add("--appear CLASS", question_.appear,

@@ -29,7 +29,7 @@ class Audit final : public Command {
         "layer before the last with weights)");
     flags.add("--method", question_.learn.importance.method,
               "attribution by which idc ranks neurons (assay importance --help lists them)");
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     flags.add(
         "--items N|all", question_.items,
         "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at random, or "

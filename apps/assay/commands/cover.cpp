@@ -55,7 +55,7 @@ class Cover final : public Command {
     flags.add("--absolute", question_.learn.importance.absolute, "rank neurons by absolute relevance");
     flags.add("--normalised", question_.learn.importance.normalised,
               "divide each record's relevance by its decision value");
-    task_ = add_task(flags, question_.task);
+    task_ = model_.declare_task(flags, question_.task);
     flags.add("--clusterer NAME", clusterer_, "what clusters the activations of important neurons");
     flags.add("--min-k", question_.learn.clusters.min_k, "fewest clusters tried", CLI::Range(1, 200));
     flags.add("--max-k", question_.learn.clusters.max_k, "most clusters tried", CLI::Range(1, 200));

@@ -13,7 +13,7 @@ class Evaluate final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     check_.declare(flags);
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     gates_.declare(flags);
     add_pairs(flags, question_.pairs);
     flags.add_output(

@@ -32,7 +32,7 @@ class ImportanceCommand final : public Command {
     model_.declare_views(flags);
     data_.declare(flags, true);
     check_.declare(flags);
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     flags.add_list(
         "--layer NAME,...", question_.layers,
         "layer by name or number, may be repeated (default: the layer before the last with weights)");

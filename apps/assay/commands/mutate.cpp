@@ -64,7 +64,7 @@ class Mutate final : public Command {
         flags.add("--divergence SPEC", question_.divergence,
                   "a record also kills where the distributions of answers are further apart than the noise "
                   "floor: js (Jensen-Shannon), kl, js[above=0.01], kl[floor=fp16]; of classifiers"));
-    task_ = add_task(flags, question_.task);
+    task_ = model_.declare_task(flags, question_.task);
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
                     "keep results in FILE: what is known there for this network is not run again, and an "

@@ -22,7 +22,7 @@ class Prune final : public Command {
     flags.add("--random-groups", options_.random_groups,
               "compare with this many random choices of as many units of the same layers",
               CLI::Range(0, 10'000));
-    add_task(flags, task_);
+    model_.declare_task(flags, task_);
     flags.add_output("--out FILE.onnx", out_, "where the pruned network goes", {.product = Product::network});
   }
 
@@ -43,7 +43,7 @@ class Prune final : public Command {
     if (!out_.empty()) write_onnx(pruned, out_);
     report::Document document = results::document_of(pruning, session->graph(), units, options_.mask);
     answers::add_task(document, decision);
-    results::add_provenance(document, session->graph(), {{"test", test}});
+    results::add_provenance(document, *session, {{"test", test}});
     document.provenance.emplace_back("pruned_hash", pruned.hash());
     return document;
   }

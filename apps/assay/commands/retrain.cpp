@@ -36,7 +36,7 @@ class Retrain final : public Command {
     flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX",
                      {.members = {"*.onnx", "*.onnx.data"}, .product = Product::networks});
     recipe_.declare(flags);
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     check_.declare(flags);
     gates_.declare(flags);
   }

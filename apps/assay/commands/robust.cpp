@@ -36,7 +36,7 @@ class Robust final : public Command {
                   "regression: an output that moves by more than this away from its target is no longer "
                   "right; of records with many items: this share of them, decided otherwise",
                   CLI::NonNegativeNumber);
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     check_.declare(flags);
     gates_.declare(flags);
   }

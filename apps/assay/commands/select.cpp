@@ -21,7 +21,7 @@ class Select final : public Command {
               "cover most; additional: all, by coverage they add; deepgini, entropy, margin, max-softmax: "
               "most doubtful first; lsa, dsa, mdsa: most surprising first; random",
               CLI::IsMember(coverage::selection_ways()));
-    add_task(flags, question_.task);
+    model_.declare_task(flags, question_.task);
     items_ =
         flags.add("--items N|all", question_.items,
                   "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at "

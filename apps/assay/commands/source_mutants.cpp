@@ -7,6 +7,7 @@
 #include "assay/mutation/source/trained_mutants.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
+#include "assay/task/threshold.h"
 
 namespace assay::app {
 void SourceMutants::declare(Flags& flags) {
@@ -83,6 +84,11 @@ answers::SourceStudy SourceMutants::open(ModelInput& model, const std::string& t
   if (question_.plan.command.empty()) refuse_given(of_trainer_, of_flags("without --trainer"));
   if (architecture_.empty() == model.path().empty())
     refuse("what is trained? give either --model FILE or --architecture SPEC");
+  if (task::threshold_of(task) && !(architecture_.empty() && question_.plan.command.empty()))
+    refuse(
+        "--task {}: a threshold shifts the score of --model, and not those of networks that are made by {}; "
+        "leave it out",
+        task, architecture_.empty() ? "--trainer" : "--architecture");
   const DatasetPtr training = task::prepared_for(task, train_.open()),
                    validation = validation_.given() ? task::prepared_for(task, validation_.open()) : nullptr;
   Session session = architecture_.empty() ? model.open(context, training.get())

@@ -93,7 +93,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   if (question.pictures > 0) add_pictures(document, session, data, task, evaluation, question);
   add_by_group(document, *data, groups, results::by_group(found, groups),
                results::measurements_of(evaluation), results::measurements_of(found, groups), question);
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return document;
 }
 
@@ -126,7 +126,7 @@ report::Document evaluate(const Session& session, const DatasetPtr& given, const
   add_by_group(document, *data, groups, results::by_group(found, *data, groups),
                results::measurements_of(evaluation, *data), results::measurements_of(found, *data, groups),
                question);
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return document;
 }
 

@@ -37,7 +37,7 @@ report::Document faithfulness(const Session& session, const DatasetPtr& data,
   const relevance::Faithfulness found = relevance::measure_faithfulness(session, data, options, progress);
   results::append(document, results::document_of(found, session.graph(), *data));
   report::apply(question.conditions, document, results::measurements_of(found));
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return document;
 }
 

@@ -57,7 +57,7 @@ report::Document find_importance(const Session& session, const DatasetPtr& given
   if (question.heat_maps > 0) add_heat_maps(document, session, *data, question, options, setting);
   results::add_warnings(document, results::evaluation_warnings(session, *data, importance.evaluation,
                                                                decision.task != nullptr));
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return document;
 }
 

@@ -170,6 +170,7 @@ void add_models(report::Document& document, const std::vector<inspection::Inspec
   for (const auto& model : models) {
     const std::string which = models.size() == 1 ? "" : " " + model.name;
     results::add_warnings(document, results::influence_warnings(*model.session, &data));
+    results::add_network_notices(document, *model.session);
     document.provenance.emplace_back("model" + which, model.session->graph().name());
     document.provenance.emplace_back("model_hash" + which, model.session->graph().hash());
   }
@@ -232,6 +233,7 @@ report::Document ask_database(InspectionQuestion question, const Setting& settin
   report::Document document = answer_of(workbench, question.database, progress);
   for (const auto& model : models) {
     results::add_warnings(document, results::influence_warnings(*model.session, question.data.get()));
+    results::add_network_notices(document, *model.session);
     document.provenance.emplace_back("model_hash " + model.name, model.session->graph().hash());
   }
   if (question.data) results::add_provenance(document, "data", *question.data);

@@ -73,7 +73,7 @@ report::Document patching(const Session& session, const DatasetPtr& clean, const
   report::apply(question.conditions, document, figures);
   std::vector<std::pair<std::string, DatasetPtr>> datasets{{"data", clean}};
   if (question.corrupted) datasets.emplace_back("corrupted", question.corrupted);
-  results::add_provenance(document, session.graph(), datasets);
+  results::add_provenance(document, session, datasets);
   return document;
 }
 

@@ -15,6 +15,7 @@
 #include "assay/results/networks/trained_constants.h"
 #include "assay/results/warnings.h"
 #include "assay/support/files/file.h"
+#include "assay/task/threshold.h"
 #include "assay/training/trainer.h"
 
 namespace assay::answers {
@@ -59,10 +60,12 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
                                                     : question.validation;
   training::Recipe recipe = question.recipe;
   recipe.seed = setting.seed;
+  AdaptOptions adaptation = adapt_options_of(question.adaptation, question.model);
+  adaptation.threshold = task::threshold_of(question.task);
   AdaptedNetwork network =
       adapted(question.architecture.empty() ? read_network(question.model, progress)
                                             : training::build_architecture(question.architecture),
-              adapt_options_of(question.adaptation, question.model), data.get(), progress);
+              adaptation, data.get(), progress);
   const SessionOptions session = setting.session_for(data.get());
   session_of(network, session, data.get(), progress);  // turns outputs
   Graph& graph = network.graph;

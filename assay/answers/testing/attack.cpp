@@ -170,7 +170,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
       results::show_attacked(document, summary, session, *data, options,
                              texts ? question.texts : question.pictures, question.folder);
   }
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return {std::move(document), summaries.front().levels};
 }
 

@@ -148,7 +148,7 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   if (classless)
     document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));
-  results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});
+  results::add_provenance(document, session, {{"test", test}, {"train", question.training}});
   if (question.predicted) results::add_provenance(document, "predict", *question.predicted);
   return document;
 }

@@ -55,7 +55,7 @@ report::Document bounds_of_records(const Session& session, const DatasetPtr& giv
     document.facts.push_back(
         results::count_fact("queries", "queries written", write_queries(session, data, question, found)));
   report::apply(question.conditions, document, results::measurements_of(found, options));
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return document;
 }
 
@@ -78,7 +78,7 @@ report::Document answer_query(const Session& session, const QueryQuestion& quest
     if (answer.witness && !question.out.empty()) write_file(question.out, bounds::to_text(*answer.witness));
     report::apply(question.conditions, document, results::measurements_of(answer));
   }
-  results::add_provenance(document, session.graph(), {});
+  results::add_provenance(document, session, {});
   return document;
 }
 

@@ -321,7 +321,7 @@ class Covering {
   }
 
   void add_provenance(const coverage::CoverageState& state, report::Document& document) const {
-    results::add_provenance(document, session_.graph(), {});
+    results::add_provenance(document, session_, {});
     document.provenance.emplace_back("test", results::records_text(state, *test_));
     document.provenance.emplace_back("test_hash", results::records_hash(state));
     results::add_numbering_notice(document, *test_);

@@ -20,6 +20,7 @@
 #include "assay/results/warnings.h"
 #include "assay/support/files/file.h"
 #include "assay/support/ranks/ranks.h"
+#include "assay/task/threshold.h"
 
 namespace assay::answers {
 namespace {
@@ -152,7 +153,9 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
   const fs::path folder = question.folder;
   make_folders(folder);
   report::Document document;
-  OpenedNetworks opened(question.networks, *seeds, setting, progress, document);
+  SeveralNetworks asked = question.networks;
+  asked.adaptation.threshold = task::threshold_of(question.task);
+  OpenedNetworks opened(asked, *seeds, setting, progress, document);
   const std::size_t batch = setting.batch == 0 && opened.records_interact() ? 1 : setting.batch;
   if (setting.batch != batch) options.search.width = batch;
   explore::DisagreementOptions& disagreement = options.search.disagreement;
@@ -182,6 +185,8 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
                           result.plausibility ? &*result.plausibility : nullptr, folder / "manifest.json");
   results::append(document, results::document_of(result, options));
   add_task(document, decision);
+  for (const explore::ExploredNetwork& network : networks)
+    results::add_network_notices(document, *network.session);
   document.pictures = results::draw_findings(result, question.pictures, folder / "pictures");
   return document;
 }

@@ -75,7 +75,7 @@ report::Document make_monitor(const Session& session, const DatasetPtr& given,
   std::vector<std::pair<std::string, DatasetPtr>> data{{"test", test}};
   if (question.calibration) data.emplace_back("calibration", question.calibration);
   if (question.training) data.emplace_back("train", question.training);
-  results::add_provenance(document, session.graph(), data);
+  results::add_provenance(document, session, data);
   return document;
 }
 

@@ -98,7 +98,7 @@ report::Document mutate(const Session& session, const DatasetPtr& given, const M
       break;
     }
   }
-  results::add_provenance(document, session.graph(), {});
+  results::add_provenance(document, session, {});
   if (test) results::add_provenance(document, "test", *test);
   return document;
 }

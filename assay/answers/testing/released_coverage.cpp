@@ -61,7 +61,7 @@ report::Document released_coverage(const Session& session, const DatasetPtr& tes
       test->class_names());
   document.facts.insert(document.facts.end(), accuracy.facts.begin(), accuracy.facts.end());
   report::apply(question.conditions, document, results::measurements_of(found, options.ms));
-  results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});
+  results::add_provenance(document, session, {{"test", test}, {"train", question.training}});
   return document;
 }
 

@@ -155,7 +155,7 @@ report::Document reliability(const Session& session, const DatasetPtr& test,
   std::vector<std::pair<std::string, DatasetPtr>> data{{"test", test}};
   if (question.calibration) data.emplace_back("calibration", question.calibration);
   if (question.training) data.emplace_back("train", question.training);
-  results::add_provenance(document, session.graph(), data);
+  results::add_provenance(document, session, data);
   return document;
 }
 

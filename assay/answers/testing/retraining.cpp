@@ -5,12 +5,13 @@
 
 #include <assay/error.h>
 #include <assay/message.h>
-#include <assay/model.h>
+#include "assay/answers/networks/network.h"
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/retraining.h"
 #include "assay/results/warnings.h"
 #include "assay/retraining/study.h"
+#include "assay/task/threshold.h"
 
 namespace assay::answers {
 namespace {
@@ -24,7 +25,8 @@ retraining::GivenAdditions given_additions(const RetrainingQuestion& question, c
   std::vector<Session> voters;
   std::size_t batch = setting.batch;
   for (const std::string& file : question.voters) {
-    voters.emplace_back(read_model(file), setting.session_for(question.training.get()));
+    voters.push_back(open_network(file, {.adaptation = {.threshold = task::threshold_of(question.task)}},
+                                  setting, question.training.get(), progress));
     std::vector<report::Warning> influences =
         results::influence_warnings(voters.back(), question.training.get());
     if (influences.empty()) continue;
@@ -120,7 +122,7 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
       retraining::retrain(session.graph(), prepared.plan, session.options(), progress);
   add_outcome(document, prepared, result, question.conditions);
   add_task(document, decision);
-  results::add_provenance(document, session.graph(),
+  results::add_provenance(document, session,
                           {{"data", question.training},
                            {"test", question.test},
                            {"added", study.given.candidates},

@@ -64,7 +64,7 @@ report::Document robustness(const Session& session, const DatasetPtr& given,
   results::append(document, results::document_of(curves, options, session.graph(), *data));
   add_task(document, decision, options.margin);
   report::apply(question.conditions, document, results::measurements_of(curves));
-  results::add_provenance(document, session.graph(), {{"data", data}});
+  results::add_provenance(document, session, {{"data", data}});
   return document;
 }
 

@@ -103,7 +103,7 @@ report::Document select(const Session& session, const SelectionQuestion& questio
   if (!question.ids.empty()) write_ids(question.ids, *test, chosen.records);
   if (!question.records.empty()) write_records(question.records, *test, chosen.records);
   add_task(document, decision);
-  results::add_provenance(document, session.graph(), {{"test", test}});
+  results::add_provenance(document, session, {{"test", test}});
   return document;
 }
 

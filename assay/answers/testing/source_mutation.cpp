@@ -55,6 +55,7 @@ mutation::TrainingPlan plan_of(const SourceQuestion& training, const std::string
 
 void add_study(report::Document& document, const SourceStudy& study) {
   results::add_provenance(document, study.program.graph, {});
+  results::add_network_notices(document, study.session);
   results::add_provenance(document, "training", *study.program.training);
 }
 

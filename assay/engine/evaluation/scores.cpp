@@ -5,9 +5,16 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include <assay/model.h>
+#include <assay/threshold.h>
 #include "assay/engine/evaluation/rows.h"
 #include "assay/model/element_type.h"
 
@@ -160,18 +167,24 @@ class StepFinder {
 };
 
 // The last step first.
-double value_at_zero(const std::vector<ScalarFunction>& steps) {
-  double x = 0;
+double value_at(const std::vector<ScalarFunction>& steps, double x) {
   for (std::size_t i = steps.size(); i-- > 0;) x = steps[i](x);
   return x;
 }
 
+// A value, and what computes the decision value of it, where that is a function of single numbers.
+struct Start {
+  ValueId value = no_value;
+  std::vector<ScalarFunction> functions = {};
+};
+
 // As far back as an order of scores, or the side of the threshold that a single one is on, is that of the
 // decision value, and something bends them in between.
-ValueId before_bends(const DecisionRows& rows, ValueId decision, bool several, double threshold) {
+Start before_bends(const DecisionRows& rows, ValueId decision, bool several, double threshold) {
   constexpr double rounding = 1e-6;
   const StepFinder finder(rows, several);
-  ValueId found = decision, id = decision;
+  Start found{.value = decision};
+  ValueId id = decision;
   bool falls = false, bent = false;
   std::vector<ScalarFunction> functions;
   for (const Node* node = rows.producer(id); node != nullptr; node = rows.producer(id)) {
@@ -182,8 +195,8 @@ ValueId before_bends(const DecisionRows& rows, ValueId decision, bool several, d
     bent |= step->bends;
     functions.push_back(step->function);
     if (falls || !bent) continue;
-    if (!several && std::abs(value_at_zero(functions) - threshold) > rounding) continue;
-    found = id;
+    if (!several && std::abs(value_at(functions, 0) - threshold) > rounding) continue;
+    found = {id, functions};
     bent = false;
   }
   return found;
@@ -205,17 +218,135 @@ std::vector<ValueInfo> infos_of(const Session& session) {
   return infos;
 }
 
-}  // namespace
+// The greatest number that a function which nowhere falls does not take above the limit.
+std::optional<double> last_within(const std::vector<ScalarFunction>& steps, double limit) {
+  constexpr double rounding = 1e-9;
+  double low = -1e4, high = 1e4;
+  if (value_at(steps, low) > limit || !(value_at(steps, high) > limit)) return std::nullopt;
+  for (double middle = 0; low < middle && middle < high; middle = (low + high) / 2)
+    (value_at(steps, middle) > limit ? high : low) = middle;
+  if (std::abs(value_at(steps, low) - limit) > rounding * std::max(1.0, std::abs(limit))) return std::nullopt;
+  return low;
+}
 
-DecisionScores scores_of(const Session& session) {
+struct Found {
+  DecisionScores scores;
+  std::vector<ScalarFunction> functions = {};  // from one score to the decision value
+};
+
+Found found_scores(const Session& session) {
   const ValueId decision = session.logits();
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0;
   const std::vector<ValueInfo> infos = infos_of(session);
   const DecisionRows rows(session.graph(), infos);
-  if (!rows.holds_rows(decision)) return {.value = decision};
+  if (!rows.holds_rows(decision)) return {.scores = {.value = decision}};
   const bool several = rows.width(decision) != 1;
-  const ValueId found = before_bends(rows, decision, several, threshold);
-  return {.value = found, .threshold = several || found != decision ? 0 : threshold, .single = !several};
+  Start start = before_bends(rows, decision, several, threshold);
+  return {.scores = {.value = start.value,
+                     .threshold = several || start.value != decision ? 0 : threshold,
+                     .single = !several},
+          .functions = several ? std::vector<ScalarFunction>() : std::move(start.functions)};
+}
+
+// Of one number a record: the score at which the decision value is that. Nothing where it is nowhere.
+std::optional<double> score_where(const Found& found, double decision) {
+  return found.functions.empty() ? decision : last_within(found.functions, decision);
+}
+
+// Of the decision value, where class 1 is to begin.
+double limit_of(const Session& session, const Threshold& threshold) {
+  const bool probability = session.ends_in_sigmoid();
+  if ((probability || !threshold.of_score) && !(threshold.value > 0 && threshold.value < 1))
+    fail(Fault::usage, "threshold {:g}: a probability is between 0 and 1{}", threshold.value,
+         probability ? "; give one in between"
+                     : "; give one in between, or add of=score for one of the score itself");
+  return probability || threshold.of_score ? threshold.value
+                                           : std::log(threshold.value) - std::log1p(-threshold.value);
+}
+
+// A number that a node adds to its result.
+struct Bias {
+  ValueId constant = no_value;
+  float sign = 1;
+};
+
+// The one of a node that has one of its own, for one score a record.
+std::optional<Bias> bias_of(const Graph& graph, const Node& node) {
+  std::vector<std::size_t> places;
+  if ((node.op == "Gemm" && node.real("beta", 1) == 1) || node.op == "Conv") places = {2};
+  if (node.op == "Add") places = {0, 1};
+  if (node.op == "Sub") places = {1};
+  for (const std::size_t place : places) {
+    if (place >= node.inputs.size() || !graph.is_constant(node.inputs[place])) continue;
+    const ValueId constant = node.inputs[place];
+    const Array& array = graph.constant(constant);
+    if (array.count() == 1 && array.dtype() == DType::float32 && graph.consumers(constant).size() == 1)
+      return Bias{constant, node.op == "Sub" ? -1.0F : 1.0F};
+  }
+  return std::nullopt;
+}
+
+// What computes the value, past nodes that give it another shape.
+const Node* computed_by(const Graph& graph, ValueId value) {
+  for (NodeId n = graph.producer(value); n != no_node; n = graph.producer(value)) {
+    const Node& node = graph.node(n);
+    if (node.op != "Identity" && !has_trait(node.op, Trait::reshapes)) return &node;
+    value = node.inputs[0];
+  }
+  return nullptr;
+}
+
+Graph shifted(const Graph& graph, ValueId score, float shift, std::string notice, FileForm& form) {
+  GraphBuilder edit(graph);
+  edit.notice(std::move(notice));
+  const Node* const last = computed_by(graph, score);
+  if (const std::optional<Bias> bias = last == nullptr ? std::nullopt : bias_of(graph, *last)) {
+    form.shifted = graph.value(bias->constant).name;
+    form.there = graph.constant(bias->constant);
+    form.running = Array::of<float>(form.there.shape(),
+                                    std::vector<float>{form.there.item<float>() + bias->sign * shift});
+    edit.replace_constant(bias->constant, form.running);
+    return edit.build();
+  }
+  form.shifting = edit.unused_name(graph.value(score).name + "/shifted");
+  const ValueId by = edit.constant(edit.unused_name(graph.value(score).name + "/shift"),
+                                   Array::of<float>({}, std::vector<float>{shift}));
+  edit.insert_after(score, "Add", form.shifting, {by});
+  return edit.build();
+}
+
+}  // namespace
+
+DecisionScores scores_of(const Session& session) { return found_scores(session).scores; }
+
+std::string Threshold::describe() const {
+  return fmt::format("the {} {:g}", of_score ? "score" : "probability", value);
+}
+
+Graph with_threshold(const Session& session, const Threshold& threshold, FileForm& form) {
+  const Graph& graph = session.graph();
+  const Found found = found_scores(session);
+  const DecisionScores& scores = found.scores;
+  if (!scores.single)
+    fail(Fault::usage,
+         "network '{}' does not give one score a record, and a threshold is for one; leave the threshold out",
+         graph.name());
+  const double limit = limit_of(session, threshold);
+  if (scores.value == session.logits() && session.ends_in_sigmoid())
+    fail(Fault::unsupported,
+         "network '{}' gives a probability that does not come from one score, which could be shifted; name "
+         "the task labels[threshold={:g}] and give y as floating-point numbers 0 and 1",
+         graph.name(), threshold.value);
+  const std::optional<double> begin = score_where(found, limit);
+  if (!begin)
+    fail(Fault::usage, "threshold {:g}: no record reaches it, by what network '{}' does with its score",
+         threshold.value, graph.name());
+  return shifted(
+      graph, scores.value, static_cast<float>(scores.threshold - *begin),
+      fmt::format("class 1 begins above {}: the score of network '{}' is shifted to that, and so are the "
+                  "scores and probabilities that are reported",
+                  threshold.describe(), graph.name()),
+      form);
 }
 
 }  // namespace assay::inline engine

@@ -140,6 +140,16 @@ Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options,
   return Session(network.graph, options);
 }
 
+// With the score shifted, where another threshold is requested.
+Session session_at_threshold(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
+                             Progress& progress) {
+  Session plain = plain_session_of(network, options, data, progress);
+  if (!network.threshold) return plain;
+  network.graph = with_threshold(plain, *network.threshold, network.form);
+  progress.notice(network.graph.notices().back());
+  return Session(network.graph, options);
+}
+
 // Of networks that take texts: a mutant, which takes numbers, knows no words.
 void require_own_words(const Graph& graph, const Dataset& data) {
   const std::string of_data = vocabulary_in(data.describe());
@@ -192,12 +202,16 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
            About{"to pass straight through", "{straight-through}"}, graph.name());
     graph = std::move(passing);
   }
-  return {in_precision(graph, options.precision), form, options.views, options.folder};
+  return {.graph = in_precision(graph, options.precision),
+          .form = form,
+          .views = options.views,
+          .folder = options.folder,
+          .threshold = options.threshold};
 }
 
 Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
                    Progress& progress) {
-  Session plain = plain_session_of(network, options, data, progress);
+  Session plain = session_at_threshold(network, options, data, progress);
   if (network.views.empty()) return plain;
   Session session = with_unit_views(plain, network.views, network.folder);
   network.graph = session.graph();
@@ -211,6 +225,10 @@ void tell_rounding(const Graph& plain, const Session& session, const AdaptOption
   Graph graph = with_choices(plain, options, data, silence());
   if (takes_channels_last(graph, graph.inputs()[0], data->record_shape()))
     graph = with_channels_first(graph, graph.inputs()[0]);
+  if (options.threshold) {
+    FileForm unused;
+    graph = with_threshold(Session(graph, session.options()), *options.threshold, unused);
+  }
   const Session exact(std::move(graph), session.options());
   std::vector<std::size_t> indices(std::min(compared_records, data->size()));
   std::iota(indices.begin(), indices.end(), std::size_t{0});

@@ -79,8 +79,7 @@ std::string shapes(const Graph& graph, std::span<const ValueId> ids, const Sessi
 
 void add_notices(report::Document& document, const Session& session,
                  const std::vector<std::vector<std::size_t>>& dead) {
-  document.notices.assign(session.graph().notices().begin(), session.graph().notices().end());
-  document.notices.insert(document.notices.end(), session.notices().begin(), session.notices().end());
+  add_network_notices(document, session);
   if (session.ends_in_softmax())
     document.notices.push_back(
         fmt::format("the network ends in a softmax; analyses use '{}', the value before it",

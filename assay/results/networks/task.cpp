@@ -176,6 +176,11 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
                         "masks or labels that only hold what does not count, or another label for it (option "
                         "ignore or missing of the task)"});
   for (const Figure& figure : whole.figures) {
+    if (figure.name == "empty-labels" && figure.value > 0)
+      warnings.push_back({"empty-labels",
+                          report::percent(figure.value) + " of the records have an empty text as label",
+                          "labels that are missing, or records without a text: whatever the network writes "
+                          "there is wrong"});
     if (figure.name == "outside-alphabet" && !figure.of_class && figure.value > 0)
       warnings.push_back(
           {"outside-alphabet",

@@ -4,22 +4,23 @@
 
 #include <utility>
 
+#include <assay/error.h>
 #include "assay/task/counts.h"
 #include "assay/task/positions.h"
 
 namespace assay::task {
 namespace {
 
-constexpr std::int64_t usual_ignored = 255;
+constexpr std::int64_t brightest = 255;  // of 8-bit masks
 
 class Pixels final : public PositionsTask {
  public:
   Pixels(const SpecOptions& options, const TaskSubject& subject)
       : Pixels(options, layout_of(options, subject, {1, -1})) {}
 
-  std::string describe() const override { return "pixels: " + task::describe(layout(), ignored()); }
+  std::string describe() const override { return "pixels: " + task::describe(layout(), labels()); }
   Judgement judge(const JudgedRecord& record) const override {
-    return judge_positions(layout(), record, ignored(), /*surprises=*/false);
+    return judge_positions(layout(), record, labels(), /*surprises=*/false);
   }
   std::vector<Figure> figures(const Sums& sums) const override {
     std::vector<Figure> all = {
@@ -34,12 +35,24 @@ class Pixels final : public PositionsTask {
 
  private:
   Pixels(const SpecOptions& options, const PositionLayout& layout)
-      : PositionsTask(layout, names_of_classes(options, layout.named()), ignored_of(options, layout)) {}
+      : PositionsTask(layout, names_of_classes(options, layout.named()), labels_of(options, layout)) {}
 
-  static std::optional<std::int64_t> ignored_of(const SpecOptions& options, const PositionLayout& layout) {
-    if (options.text("ignore").empty() && layout.named() <= static_cast<std::size_t>(usual_ignored))
-      return usual_ignored;
-    return ignored_label(options);
+  static PositionLabels labels_of(const SpecOptions& options, const PositionLayout& layout) {
+    PositionLabels labels{.ignored = ignored_label(options), .foreground = foreground_of(options, layout)};
+    const bool free = labels.foreground != brightest && layout.named() <= std::size_t{brightest};
+    if (options.text("ignore").empty() && free) labels.ignored = brightest;
+    if (labels.foreground && labels.foreground == labels.ignored)
+      fail(Fault::usage, "{}: label {} cannot be class 1 and not count; leave out ignore or foreground",
+           options.owner(), *labels.ignored);
+    return labels;
+  }
+
+  static std::optional<std::int64_t> foreground_of(const SpecOptions& options, const PositionLayout& layout) {
+    if (options.text("foreground").empty()) return std::nullopt;
+    if (layout.named() != 2)
+      fail(Fault::usage, "{}: foreground is the label of class 1 of two, and there are {}", options.owner(),
+           layout.named());
+    return static_cast<std::int64_t>(options.count("foreground", 1));
   }
 };
 
@@ -66,6 +79,8 @@ TaskInfo pixels_task() {
                   {"ignore", "",
                    "label of positions that do not count; none: all count; empty: 255 where "
                    "there are not more classes"},
+                  {"foreground", "",
+                   "label of class 1 of two; empty: 1, or 255 where all masks hold 0 and 255 alone"},
                   {"threshold", "", "of one score a position; empty: 0.5 of probabilities, else 0"},
                   {"names", "", "names of the classes, joined by +; empty: their numbers"}},
       .fits =

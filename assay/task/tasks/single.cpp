@@ -18,16 +18,21 @@ TaskInfo classes_task() {
 }
 
 TaskInfo binary_task() {
-  return {.name = "binary",
-          .summary = "yes or no a record, by one score or two",
-          .definition =
-              "class 1 above the threshold (0.5 of a probability, 0 of another score) and class 0 below, "
-              "exactly as the same network with scores -z/2 and z/2; labels are 0 and 1, also where the "
-              "data hold them as floating-point numbers",
-          .limits = "two classes",
-          .paper = "Guo et al., ICML 2017, for calibration",
-          .options = {},
-          .record_labels = true};
+  return {
+      .name = "binary",
+      .summary = "yes or no a record, by one score or two",
+      .definition =
+          "class 1 above the threshold and class 0 below, exactly as the same network with scores -z/2 and "
+          "z/2. A threshold t shifts the score z: by -log(t / (1 - t)) where it is one of probabilities, "
+          "so that what is explained, attacked, mutated, trained and calibrated is the network whose last "
+          "layer has that bias; networks are written with their own. Labels are 0 and 1, also where the "
+          "data hold them as floating-point numbers",
+      .limits = "two classes; a threshold is for networks with one score",
+      .paper = "Guo et al., ICML 2017, for calibration",
+      .options = {{"threshold", "", "class 1 is above it; empty: the probability 0.5, the score 0"},
+                  {"of", "probability",
+                   "what the threshold is of: probability (the sigmoid of a score that is none), or score"}},
+      .record_labels = true};
 }
 
 }  // namespace assay::task

@@ -106,9 +106,12 @@ class Text final : public Task {
     judgement.sums.whole = edits == 0 ? 1 : 0;
     Words words;
     const Codes wanted_words = words.of(wanted), decided_words = words.of(decided);
-    judgement.sums.amounts = {static_cast<double>(edits), static_cast<double>(wanted.size()),
+    judgement.sums.amounts = {static_cast<double>(edits),
+                              static_cast<double>(wanted.size()),
                               static_cast<double>(edit_distance(wanted_words, decided_words)),
-                              static_cast<double>(wanted_words.size())};
+                              static_cast<double>(wanted_words.size()),
+                              wanted.empty() ? 1.0 : 0.0,
+                              1.0};
     return judgement;
   }
 
@@ -197,6 +200,7 @@ class Text final : public Task {
     };
     rate("character-error-rate", 0);
     rate("word-error-rate", 2);
+    rate("empty-labels", 4);
     all.push_back({.name = "outside-alphabet", .value = outside_alphabet(sums), .higher_is_better = false});
     all.push_back({.name = "exact-match", .value = share(sums.whole, sums.records).value_or(0)});
     add_by_class(all, "recall", sums, recall);
@@ -430,7 +434,8 @@ TaskInfo text_task() {
           "the likeliest symbol of every step, runs of a symbol taken as one, without blanks; spaces at both "
           "ends of texts do not count. character-error-rate: characters to be replaced, left out or put in, "
           "over all records, by the characters that there are; word-error-rate: the same of words between "
-          "spaces. exact-match: records whose whole text is right. An item is a character, of the one text "
+          "spaces. empty-labels: records without a text as label. exact-match: records whose whole text is "
+          "right. An item is a character, of the one text "
           "or the other; recall and precision of a symbol are those of one shortest way between the texts",
       .limits = "greedy decoding, no beams and no language model; upper and lower case differ",
       .paper = "Graves et al., ICML 2006 (CTC); Levenshtein, 1966",

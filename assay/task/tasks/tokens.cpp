@@ -51,9 +51,9 @@ class Tokens final : public PositionsTask {
   Tokens(const SpecOptions& options, const TaskSubject& subject)
       : Tokens(options, layout_of(options, subject, {-1})) {}
 
-  std::string describe() const override { return "tokens: " + task::describe(layout(), ignored()); }
+  std::string describe() const override { return "tokens: " + task::describe(layout(), labels()); }
   Judgement judge(const JudgedRecord& record) const override {
-    Judgement result = judge_positions(layout(), record, ignored(), /*surprises=*/true);
+    Judgement result = judge_positions(layout(), record, labels(), /*surprises=*/true);
     if (tagged_) result.sums.spans = spans(result);
     return result;
   }
@@ -78,7 +78,8 @@ class Tokens final : public PositionsTask {
 
  private:
   Tokens(const SpecOptions& options, const PositionLayout& layout)
-      : PositionsTask(layout, names_of_classes(options, layout.named()), ignored_label(options)) {
+      : PositionsTask(layout, names_of_classes(options, layout.named()),
+                      {.ignored = ignored_label(options)}) {
     for (const std::string& name : names()) tags_.push_back(tag_of(name));
     tagged_ = std::ranges::any_of(tags_, [](const Tag& tag) { return tag.prefix != 'O'; });
   }
