@@ -9,10 +9,17 @@ target_compile_options(assay_settings INTERFACE -Wall -Wextra -Wshadow $<$<CXX_C
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds;-Wno-stringop-overflow>"
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${ASSAY_UNITY}>>:-Wno-subobject-linkage>
   $<$<BOOL:${ASSAY_WERROR}>:-Werror>)
+# GCC looks for memory to use again whenever it has doubled what it uses. From half a gigabyte on, that is a tenth of the time
+# less for a fifth of the memory more.
+target_compile_options(assay_settings INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 if(ASSAY_SANITIZE)
   target_compile_options(assay_settings INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(assay_settings INTERFACE -fsanitize=${ASSAY_SANITIZE})
 endif()
+
+# For sources that are compiled more often than their speed is noticed: a third of their compilation makes them faster.
+add_library(assay_compiled_quickly INTERFACE)
+target_compile_options(assay_compiled_quickly INTERFACE $<$<CONFIG:Release>:-O1>)
 
 # assay_search_path(TARGET FOLDER...): where a target that is installed looks for libraries, in the build folder as after its
 # installation: in these folders of shared builds, seen from itself, and in those of the libraries that it was linked with, unless

@@ -17,12 +17,12 @@
 namespace assay::inline model {
 namespace {
 
-constexpr std::array<std::string_view, 4> steps = {"Ceil", "Floor", "Round", "Sign"};
+constexpr std::array<std::string_view, 4> step_operators = {"Ceil", "Floor", "Round", "Sign"};
 constexpr std::array<std::string_view, 3> precisions = {"float32", "float16", "bfloat16"};
 // ONNX element types.
 constexpr std::int64_t float32_type = 1, float16_type = 10, bfloat16_type = 16;
 
-bool is_step(std::string_view op) { return std::ranges::find(steps, op) != steps.end(); }
+bool is_step(std::string_view op) { return std::ranges::find(step_operators, op) != step_operators.end(); }
 
 bool is_flat(const Node& node) {
   return is_step(node.op) || is_kind(node.op, OperatorKind::truth) || is_kind(node.op, OperatorKind::index) ||

@@ -25,7 +25,7 @@ bool begins_without_space(std::string_view token, bool of_bytes) {
     bytes = {*byte};
   } else if (of_bytes) {
     for (const char32_t letter : character_codes(token).value_or(std::vector<char32_t>())) {
-      if (const auto byte = byte_of_letter(letter)) bytes.push_back(*byte);
+      if (const auto meant = byte_of_letter(letter)) bytes.push_back(*meant);
       if (bytes.size() == 2) break;
     }
   } else {

@@ -1,0 +1,1 @@
+// Nothing: the precompiled headers of the library need a source to be compiled for.
