@@ -12,6 +12,7 @@
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/evidence/traceability.h"
 #include "assay/evidence/verdict.h"
 #include "assay/report/table_of.h"
@@ -207,7 +208,7 @@ class Verification {
     }
     std::vector<std::vector<std::string>> commands;
     for (const ManifestStep& step : manifest_.steps) {
-      if (!step.typed.empty()) commands.push_back(options_.in_new_words(step.typed));
+      if (!step.typed.empty()) commands.push_back(without_idle(options_.in_new_words(step.typed)));
     }
     for (const std::string& name : unlisted_inputs(commands, manifest_.inputs, options_.from))
       faults.push_back("not listed: " + name);

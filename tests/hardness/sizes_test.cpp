@@ -178,7 +178,7 @@ TEST_P(SizesOfNetwork, EveryWayToSelect) {
 
 TEST_P(SizesOfNetwork, EveryAttack) {
   for (const std::string& attack : names_in("attacks"))
-    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked --force");
+    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked");
 }
 
 TEST_P(SizesOfNetwork, EveryOperatorOfMutation) {
@@ -218,9 +218,8 @@ TEST_P(SizesOfData, EveryCommand) {
       expect_told("select" + both + " --by " + way);
   }
   for (const std::string& command :
-       {"data " + data, "data " + data + " --write copy.npz --force",
-        "evaluate --model " + model + " --data " + data, "importance --model " + model + " --data " + data,
-        "mutate --model " + model + " --test " + data,
+       {"data " + data, "data " + data + " --write copy.npz", "evaluate --model " + model + " --data " + data,
+        "importance --model " + model + " --data " + data, "mutate --model " + model + " --test " + data,
         "select --model " + model + " --test " + data + " --by entropy",
         "explore " + model + " --mutant ws --data " + range + " --out found --constraint none --iterations 3",
         "inspect --model " + model + " --data " + data + " --hypotheses label",
@@ -233,7 +232,7 @@ TEST_P(SizesOfData, EveryCommand) {
     expect_told("cover --model " + model + " --train " + data + " --test " + data + " -m 1 --criterion " +
                 criterion);
   for (const std::string& attack : names_in("attacks"))
-    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked --force");
+    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked");
   for (const std::string& measure : names_in("measures"))
     expect_told("inspect --model " + model + " --data " + data + " --hypotheses label --measure " + measure);
 }

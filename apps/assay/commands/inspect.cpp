@@ -26,6 +26,8 @@ std::string no_question(const std::string& text) {
 class Inspect final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take_those_of_networks();
+    flags.take({Shared::seed});
     flags.naming(Concept::network)
         .add("model,--model FILE", question_.models,
              "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "
