@@ -8,6 +8,7 @@
 
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::array {
 namespace {
@@ -38,8 +39,6 @@ struct Equation {
   Subscripts result;
   bool has_result = false;
 };
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 Subscripts parsed_subscripts(std::string_view text, std::string_view equation) {
   Subscripts found;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/text/byte_letters.h"
 
@@ -29,7 +30,7 @@ bool begins_without_space(std::string_view token, bool of_bytes) {
       if (bytes.size() == 2) break;
     }
   } else {
-    for (const char one : token.substr(0, 2)) bytes.push_back(static_cast<unsigned char>(one));
+    for (const char one : token.substr(0, 2)) bytes.push_back(byte_of(one));
   }
   if (bytes.empty()) return false;
   const auto second_is = [&](int low, int high) {
