@@ -92,6 +92,7 @@ TEST_F(Frame, FlagsOfAllCommandsAreErrorsWhereTheyHaveNoEffect) {
            {"train images-idx3-ubyte --architecture lenet1 --out x.onnx --batch 4", "--batch" + none},
            {evaluate + "--seed 3", "--seed" + none + "on `assay evaluate`"},
            {evaluate + "--force", "--force" + none + "where nothing is written that it could replace"},
+           {"selftest --write suite --threads 2", "--threads" + none + "with --write"},
            {evaluate + "--trust", "--trust" + none + "without an assay.toml in the current folder"}}) {
     const Outcome outcome = assay(asked);
     EXPECT_EQ(outcome.code, 1) << asked;

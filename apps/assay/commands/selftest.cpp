@@ -68,13 +68,19 @@ class Selftest final : public Command {
     flags.add_output("--write FOLDER", folder_,
                      "write the checks and the networks and data that they are about, instead of "
                      "running them");
+    of_running_ = [flags] {
+      return flags.named({"--threads", "--batch", "--device", "--engine", "--memory"});
+    };
   }
 
   report::Document run(Context& context) override {
     const std::string text = file_.empty() ? std::string(selftest::built_in_suite()) : read_file(file_);
     const selftest::Suite suite =
         selftest::read_suite(text, file_.empty() ? "the program's suite" : "'" + file_ + "'");
-    if (!folder_.empty()) return written(suite, text);
+    if (!folder_.empty()) {
+      refuse_without_effect(of_running_(), of_flags("with --write: no check is run"));
+      return written(suite, text);
+    }
     const TemporaryFolder folder("selftest");
     const Settings& settings = context.settings;
     const frame::FlagValues for_all{{"threads", {std::to_string(settings.threads)}},
@@ -103,6 +109,7 @@ class Selftest final : public Command {
   }
 
   std::string file_, folder_;
+  std::function<std::vector<const CLI::Option*>()> of_running_;  // declared after the command's own flags
 };
 
 }  // namespace
