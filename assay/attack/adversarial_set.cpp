@@ -87,7 +87,7 @@ std::map<std::string, Array> AdversarialSet::held_inputs() const {
 }
 
 void AdversarialSet::write(const std::filesystem::path& file) const {
-  const auto rows = static_cast<std::int64_t>(records_.size());
+  const std::int64_t rows = records_.size();
   Shape shape = dataset_.record_shape();
   shape.insert(shape.begin(), rows);
   std::map<std::string, Array> arrays{{"ids", ids()}};

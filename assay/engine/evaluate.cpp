@@ -156,7 +156,7 @@ void Evaluator::classify(const Answers& answers) {
   for (std::size_t i = 0; i < answers.predicted.size(); ++i) {
     result_.predictions.push_back(answers.predicted[i]);
     if (answers.labels.empty()) continue;
-    const auto label = static_cast<std::size_t>(answers.labels[i]);
+    const std::size_t label = answers.labels[i];
     if (label >= result_.class_records.size()) {
       fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
            dataset_.id(answers.indices[i]), answers.labels[i], result_.class_records.size());
@@ -257,7 +257,7 @@ std::size_t class_count(const Session& session) {
   if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
     std::rotate(shape.begin(), shape.begin() + axis, shape.begin() + axis + 1);
   if (!is_rows(shape)) return 0;
-  const auto count = static_cast<std::size_t>(element_count(shape) / std::max<std::int64_t>(1, shape[0]));
+  const std::size_t count = element_count(shape) / std::max<std::int64_t>(1, shape[0]);
   return count == 1 ? 2 : count;  // one says yes or no
 }
 

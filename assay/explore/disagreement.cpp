@@ -136,7 +136,7 @@ std::optional<std::vector<float>> votes_on_items(const RecordItems& items) {
 }  // namespace
 
 Answers compare(const std::vector<Array>& scores, const DisagreementOptions& options) {
-  const auto records = static_cast<std::size_t>(scores[0].size(0));
+  const std::size_t records = scores[0].size(0);
   Answers answers{.networks = scores.size(),
                   .width = static_cast<std::size_t>(scores[0].size(1)),
                   .outputs = {},

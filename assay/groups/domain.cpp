@@ -39,7 +39,7 @@ class Measured {
     if (column == all.end())
       fail(Fault::mismatch, "{}: {} has no characteristic '{}'; name it in meta=", domain_.file,
            data_.describe(), axis.characteristic);
-    const auto which = static_cast<std::size_t>(column - all.begin());
+    const std::size_t which = column - all.begin();
     std::map<std::string, int> numbers;
     for (const DomainValue& value : axis.values)
       numbers.emplace(value.value, static_cast<int>(numbers.size()));

@@ -60,7 +60,7 @@ ValueId distance(Nodes& nodes, ValueId scores, ValueId features, const Monitor& 
 // little is lost to rounding; infinite for references of other classes.
 ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& monitor) {
   const auto count = std::ssize(monitor.reference_classes);
-  const auto width = static_cast<std::int64_t>(monitor.features);
+  const std::int64_t width = monitor.features;
   std::vector<double> mean(monitor.features);
   for (std::size_t i = 0; i < monitor.references.size(); ++i)
     mean[i % monitor.features] += static_cast<double>(monitor.references[i]) / count;
@@ -91,7 +91,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
 // class without references.
 ValueId surprise(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
   const auto count = std::ssize(monitor.reference_classes);
-  const auto width = static_cast<std::int64_t>(monitor.features);
+  const std::int64_t width = monitor.features;
   const ValueId near = nearness(nodes, features, named_class(nodes, scores, true), monitor);
   const ValueId nearest =
       nodes.add("ArgMin", {near}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});

@@ -84,7 +84,7 @@ class Climbed {
   // [n] in float64.
   std::vector<double> values(const Array& scores) const {
     const std::vector<float> all = floats_of(scores);
-    const auto classes = static_cast<std::size_t>(scores.size(1));
+    const std::size_t classes = scores.size(1);
     std::vector<double> values;
     for (std::size_t row = 0; row < labels_.size(); ++row)
       values.push_back(value_of(std::span(all).subspan(row * classes, classes), row));
@@ -170,7 +170,7 @@ class Apgd final : public Attack {
 
   Array search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
                std::size_t run) const {
-    const auto records = static_cast<std::size_t>(problem.size());
+    const std::size_t records = problem.size();
     Search at{.problem = problem,
               .climbed = climbed,
               .rows = std::vector<std::int64_t>(records),
@@ -278,7 +278,7 @@ class Apgd final : public Attack {
     put(into.point, rows, picked(from.point, rows));
     put(into.gradient, rows, picked(from.gradient, rows));
     for (const std::int64_t row : rows) {
-      const auto r = static_cast<std::size_t>(row);
+      const std::size_t r = row;
       into.value[r] = from.value[r];
     }
   }

@@ -49,7 +49,7 @@ template <int rows, int vectors>
 void tile(const Meeting& at) {
   const Lanes d;
   const Size width = lanes();
-  const auto last = static_cast<std::size_t>(at.units - (vectors - 1) * width);
+  const std::size_t last = at.units - (vectors - 1) * width;
   Vector sums[rows][vectors];
   const float* from[rows];
 #pragma GCC unroll 6

@@ -71,7 +71,7 @@ template <int rows>
 void convolve_rows(const WindowMap& map, Size row, const float* operand, const float* weights,
                    const float* bias, float* result) {
   const Size width = lanes();
-  const auto whole = static_cast<std::size_t>(width);
+  const std::size_t whole = width;
   Size c = 0;
   for (; c + 2 * width <= map.channels; c += 2 * width)
     convolve_vectors<rows, 2>(map, row, c, whole, operand, weights, bias, result);
@@ -246,7 +246,7 @@ void convolve_entry(const WindowMap& map, Size rows, const float* operand, const
 void pool_entry(const PoolMap& map, Size rows, const float* operand, float* result) {
   const Lanes d;
   for (Size r = 0; r < rows; ++r) {
-    const auto at = static_cast<std::size_t>(r);
+    const std::size_t at = r;
     const auto begin = static_cast<std::size_t>(map.begins[at]),
                end = static_cast<std::size_t>(map.begins[at + 1]);
     const Vector factor = hn::Set(d, map.kind == Pool::sum ? map.factors[at] : 1.0F);

@@ -68,7 +68,7 @@ class Linear : public Operation {
     for (std::int64_t first = 0; first < rows; first += together) {
       const std::int64_t count = std::min(together, rows - first);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const auto group = static_cast<std::int64_t>(g);
+        const std::int64_t group = g;
         apply(map_, first, count, operand + group * group_step_, groups_[g].get(),
               result + group * map_.units);
       }

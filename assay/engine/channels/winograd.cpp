@@ -63,7 +63,7 @@ class Definition {
 // not.
 std::int64_t blocks_together(const BlockGrid& grid, std::int64_t records) {
   constexpr std::int64_t cached = std::int64_t{3} << 17, heavy = std::int64_t{4} << 20, rows_of_tile = 6;
-  constexpr auto size = static_cast<std::int64_t>(sizeof(float));
+  constexpr std::int64_t size = sizeof(float);
   const std::int64_t of_block = points * (grid.channels + grid.units) * size,
                      weights = points * grid.channels * grid.units * size,
                      least = weights < cached  ? 6

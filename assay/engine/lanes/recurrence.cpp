@@ -489,7 +489,7 @@ class LanesRecurrence : public Segment {
                            const std::array<std::int64_t, 3>& begins, float* sums, bool add) const {
     const Layout::Direction& at = batch.layout.directions[d];
     const std::int64_t h = cell_.hidden, f = cell_.features, rows = cell_.gates * h, steps = batch.steps;
-    const auto direction = static_cast<std::int64_t>(d);
+    const std::int64_t direction = d;
     // Of units from `unit` on at the k-th step: what they read, and their gradient.
     const auto sum = [&](std::int64_t channels, std::int64_t units, const float* operand,
                          const float* gradient, const auto& from, const auto& to, float* result) {
@@ -548,7 +548,7 @@ class LanesRecurrence : public Segment {
 
   void store_state(const Batch& batch, const float* memory, std::size_t d, std::size_t k, std::int64_t first,
                    std::int64_t count, float* to) const {
-    const auto direction = static_cast<std::int64_t>(d);
+    const std::int64_t direction = d;
     float* rows[width];
     point_at_rows(to + batch.state_at(direction, first), batch.state_step(), count, rows);
     from_lanes(memory + batch.layout.state_gradients[k] + direction * cell_.hidden * width, cell_.hidden,

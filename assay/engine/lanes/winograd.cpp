@@ -43,7 +43,7 @@ std::int64_t point_step(std::int64_t channels, std::int64_t blocks) {
 // As many as stay in the second-level cache with their sums, but enough of them for weights that do not.
 std::int64_t blocks_together(const WinogradWindows& windows) {
   constexpr std::int64_t cached = std::int64_t{3} << 17, step = 3;
-  constexpr auto size = static_cast<std::int64_t>(sizeof(float));
+  constexpr std::int64_t size = sizeof(float);
   const std::int64_t products = products_of(windows.axes[0]) * products_of(windows.axes[1]),
                      of_block = (products * windows.channels + 16 * windows.units) * width * size;
   const bool light = products * windows.channels * windows.units * size < cached;

@@ -29,7 +29,7 @@ struct ItemValues {
 // Of a picture, a volume, steps of features, or a signal [channels, steps].
 Shape positions_of(const Dataset& data) {
   const Shape& record = data.record_shape();
-  const auto width = static_cast<std::int64_t>(data.target_width());
+  const std::int64_t width = data.target_width();
   const Shape behind(record.begin() + (record.empty() ? 0 : 1), record.end());
   if (record.size() >= 3 && element_count(behind) == width) return behind;
   const bool steps = !record.empty() && record.size() < 3 && (record[0] == width || record.back() == width);
@@ -39,7 +39,7 @@ Shape positions_of(const Dataset& data) {
 // Labels along the second axis of [a, b]: of the steps of a signal, or one for each of b features.
 bool may_be_signal(const Dataset& data) {
   const Shape& record = data.record_shape();
-  const auto width = static_cast<std::int64_t>(data.target_width());
+  const std::int64_t width = data.target_width();
   return record.size() == 2 && record[0] != width && record[1] == width;
 }
 

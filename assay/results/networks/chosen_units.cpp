@@ -188,7 +188,7 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
         fail(Fault::usage,
              "{} '{}': a gate of '{}' is not a neuron of the layer; only inspect looks at gates",
              choice_of_units, text, group.layer);
-      const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
+      const std::size_t neurons = session->layer(group.layer).neurons;
       if (!group.units.empty() && group.units.back() >= neurons)
         fail(Fault::usage, "{} '{}': layer '{}' has units 0 to {}", choice_of_units, text, group.layer,
              neurons - 1);
