@@ -22,8 +22,8 @@ constexpr std::string_view byte_space = "Ġ", plain_space = "▁";
 bool begins_without_space(std::string_view token, bool of_bytes) {
   if (token.empty()) return false;
   std::vector<unsigned char> bytes;
-  if (const auto byte = byte_written(token)) {
-    bytes = {*byte};
+  if (const auto written = byte_written(token)) {
+    bytes = {*written};
   } else if (of_bytes) {
     for (const char32_t letter : character_codes(token).value_or(std::vector<char32_t>())) {
       if (const auto byte = byte_of_letter(letter)) bytes.push_back(*byte);

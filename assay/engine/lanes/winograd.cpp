@@ -233,8 +233,8 @@ void Winograd::run(const float* operand, const float* bias, Finish finish, bool 
   float* const target = add ? whole : result;
   run(operand, bias, finish, rest, finite, target);
   if (std::any_of(finite, finite + width, [](float zero) { return zero != 0; })) {
-    thread_local ScratchBuffer scratch;
-    float* const exact = scratch.floats(made() * width);
+    thread_local ScratchBuffer of_exact;
+    float* const exact = of_exact.floats(made() * width);
     direct(exact);
     for (std::int64_t i = 0; i < made(); ++i) {
       for (std::int64_t lane = 0; lane < width; ++lane)
