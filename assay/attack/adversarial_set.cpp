@@ -135,7 +135,7 @@ std::string spec_of_file(const std::filesystem::path& file, const Dataset& datas
   std::vector<double> means, deviations;
   bool unit = true;
   for (std::size_t c = 0; c < range->low.size(); ++c) {
-    const double low = range->low[c], deviation = 1 / (static_cast<double>(range->high[c]) - low);
+    const double low = range->low[c], deviation = 1 / (range->high[c] - low);
     means.push_back(-low * deviation);
     deviations.push_back(deviation);
     unit &= range->low[c] == 0 && range->high[c] == 1;

@@ -109,7 +109,7 @@ class Choosing {
       fail(Fault::usage, "data '{0}': {1}={2}, but there are {3} records; choose 1 to {3}", text_, key, count,
            available);
     }
-    return static_cast<std::size_t>(count);
+    return count;
   }
 
   void keep(const std::vector<std::size_t>& positions) {

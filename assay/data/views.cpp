@@ -414,7 +414,7 @@ DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most) {
       element_count(given_data(whole)->record_shape()) + static_cast<std::int64_t>(whole->target_width());
   for (const InputFacts& other : whole->facts().others) elements += 2 * element_count(other.record_shape);
   const auto bytes = static_cast<double>(elements) * size_of(whole->dtype()) * whole->size();
-  return bytes <= static_cast<double>(most) ? std::make_shared<Held>(std::move(whole)) : whole;
+  return bytes <= most ? std::make_shared<Held>(std::move(whole)) : whole;
 }
 
 DatasetPtr altered(DatasetPtr whole, std::vector<bool> marked,

@@ -46,8 +46,7 @@ ValueId named_class(Nodes& nodes, ValueId scores, bool keep) {
 }
 
 ValueId distance(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
-  const auto classes = static_cast<std::int64_t>(monitor.classes),
-             width = static_cast<std::int64_t>(monitor.features);
+  const std::int64_t classes = monitor.classes, width = monitor.features;
   const ValueId means = nodes.constant("means", Array::of<float>({classes, width}, monitor.means)),
                 whitening = nodes.constant("whitening", Array::of<float>({width, width}, monitor.whitening));
   const ValueId named = named_class(nodes, scores, false);
@@ -71,7 +70,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
     for (std::int64_t f = 0; f < width; ++f) {
       const float moved = monitor.references[r * width + f] - centre[f];
       transposed[f * count + r] = moved;
-      half += 0.5 * moved * static_cast<double>(moved);
+      half += 0.5 * moved * moved;
     }
     halves.push_back(static_cast<float>(half));
   }

@@ -338,7 +338,7 @@ std::optional<std::int64_t> ignored_label(const SpecOptions& options) {
   if (text.empty() || text == "none") return std::nullopt;
   const double number = options.number("ignore");
   const std::int64_t label = std::llround(number);
-  if (static_cast<double>(label) != number)
+  if (label != number)
     fail(Fault::usage, "{}: ignore={} is not a whole number, nor none", options.owner(), text);
   return label;
 }

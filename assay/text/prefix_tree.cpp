@@ -32,8 +32,8 @@ void PrefixTree::narrow(unsigned char byte, std::size_t at, std::size_t& low, st
   };
   const auto* const first = std::partition_point(begin, end, [&](const auto& e) { return value(e) < byte; });
   const auto* const last = std::partition_point(first, end, [&](const auto& e) { return value(e) <= byte; });
-  low = static_cast<std::size_t>(first - entries_.data());
-  high = static_cast<std::size_t>(last - entries_.data());
+  low = first - entries_.data();
+  high = last - entries_.data();
 }
 
 }  // namespace assay::text

@@ -116,7 +116,7 @@ std::vector<std::size_t> looks_back(std::size_t steps) {
   std::vector<std::size_t> looks;
   double before = 0, now = 0.22;
   while (now <= 1) {
-    const auto at = static_cast<std::size_t>(std::ceil(now * static_cast<double>(steps)));
+    const auto at = static_cast<std::size_t>(std::ceil(now * steps));
     if (looks.empty() || at > looks.back()) looks.push_back(at);
     const double next = now + std::max(now - before - 0.03, 0.06);
     before = now;
@@ -230,7 +230,7 @@ class Apgd final : public Attack {
   void look_back(Search& at, std::size_t steps) const {
     std::vector<std::int64_t> back;
     for (std::size_t r = 0; r < at.rows.size(); ++r) {
-      const bool few = static_cast<double>(at.rises[r]) < rising_ * static_cast<double>(steps);
+      const bool few = at.rises[r] < rising_ * steps;
       const bool stuck = !at.halved[r] && at.best_then[r] == at.best.value[r];
       at.halved[r] = few || stuck;
       if (!at.halved[r]) continue;

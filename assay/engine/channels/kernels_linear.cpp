@@ -129,7 +129,7 @@ void apply_panel(const LinearMap& map, const Block& block, Size unit, const floa
   const Size units = std::min(panel_entry(), map.units - unit), width = packed_width(units);
   const float* const panel = packed_weights + unit * (1 + block.count);  // those in front are full
   const float* const weights = panel + (1 + block.before) * width;
-  const std::vector<Run>& runs = map.blocks[static_cast<std::size_t>(block.number)];
+  const std::vector<Run>& runs = map.blocks[block.number];
   for (Size r = block.first; r < block.first + block.rows; r += most_rows) {
     tile_of_rows(std::min<Size>(most_rows, block.first + block.rows - r),
                  {operand, map.rows.data() + r, runs, weights, block.number == 0 ? panel : nullptr,

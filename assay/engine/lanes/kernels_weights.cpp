@@ -140,7 +140,7 @@ void window_sums(const WeightMap& map, const float* operand, const float* gradie
         // Ranges are small, so that gradients and operands stay near while the taps pass by.
         for (std::int64_t s = 0; s < map.ranges; ++s) {
           for (std::int64_t t = 0; t < some; ++t) {
-            const WeightTap& tap = map.taps[static_cast<std::size_t>(first + t)];
+            const WeightTap& tap = map.taps[first + t];
             const WindowPlace* const places = tap.places.data();
             const std::int32_t* const at = tap.ranges.data() + s;
             if (at[0] < at[1]) work(task, places + at[0], places + at[1], sums + t * each);

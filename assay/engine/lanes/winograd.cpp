@@ -8,7 +8,7 @@
 namespace assay::lanes {
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) { return i; }
 
 // Products along an axis for two results.
 std::int64_t products_of(const WindowAxis& axis) {
@@ -77,9 +77,8 @@ double WinogradWindows::products() const {
   // Sums before and after, a sixteenth of them for each point of a block.
   constexpr double sums = 100.0 / 16;
   const double products = products_of(axes[0]) * products_of(axes[1]);
-  return static_cast<double>(blocks()) *
-         (products * static_cast<double>(channels * units) +
-          sums * (products * static_cast<double>(channels) + 16 * static_cast<double>(units)));
+  return blocks() * (products * static_cast<double>(channels * units) +
+                     sums * (products * channels + 16 * static_cast<double>(units)));
 }
 
 bool WinogradWindows::pays() const {

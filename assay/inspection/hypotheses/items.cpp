@@ -179,8 +179,7 @@ class ItemsOfData final : public Annotator {
 
   // Pixels whose middle is in a box of the class.
   void append_boxes(std::span<const float> own, const std::string& id, std::vector<float>& values) const {
-    const auto height = static_cast<std::size_t>(labels_.positions[0]),
-               width = static_cast<std::size_t>(labels_.positions[1]);
+    const std::size_t height = labels_.positions[0], width = labels_.positions[1];
     const std::size_t begin = values.size();
     values.resize(begin + names_.size() * height * width);
     for (std::size_t at = 0; at + box_width <= own.size(); at += box_width) {

@@ -37,7 +37,7 @@ std::int64_t widened(std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     fail(Fault::unsupported, "a uint64 element is too large for int64");
   }
-  return static_cast<std::int64_t>(value);
+  return value;
 }
 template <typename T>
 T widened(T value) {

@@ -116,7 +116,7 @@ std::vector<inspection::UnitGroup> units_from(const std::string& text, const Key
     if (found == models.end())
       fail(Fault::usage, "{} '{}': units of network '{}', which was not given", choice_of_units, text,
            units.front().model);
-    model = static_cast<std::size_t>(found - models.begin());
+    model = found - models.begin();
   }
   std::vector<inspection::UnitGroup> groups;
   std::string place;

@@ -256,7 +256,7 @@ class Boxes final : public Task {
   WantedBox wanted_box(std::span<const float> row, std::size_t number) const {
     const bool ignored = row[0] < 0;
     const double c = ignored ? -2.0 - row[0] : row[0];
-    if (!(c >= 0 && c < static_cast<double>(classes_)) || c != std::floor(c))
+    if (!(c >= 0 && c < classes_) || c != std::floor(c))
       fail(Fault::data,
            "box {} is of class {:g}, but the network tells {} classes apart, from 0 on; number them as the "
            "network does (categories= of the data)",
