@@ -121,8 +121,8 @@ class Sizes : public Program {
   }
 
   void expect_told(const std::string& command) const {
-    const Outcome outcome =
-        shell(little_memory(6) + std::string(little_time) + "$assay " + command + " --quiet --threads 1");
+    const Outcome outcome = shell(little_memory(6) + std::string(little_time) + "$assay " + command +
+                                  " --quiet" + one_thread(command));
     EXPECT_TRUE(outcome.code >= 0 && outcome.code < 10)
         << "assay " << command << ": " << outcome.code << " " << outcome.err.substr(0, 600);
     if (outcome.code == 0) return;
