@@ -98,7 +98,7 @@ bool items_differ(Answers& answers, std::size_t record, const DisagreementOption
   const double allowed = options.margin * nearest.size();
   if (!nearest.empty()) {
     const auto place = std::min(nearest.size() - 1, static_cast<std::size_t>(allowed));
-    std::ranges::nth_element(nearest, nearest.begin() + static_cast<std::ptrdiff_t>(place));
+    std::ranges::nth_element(nearest, nearest.begin() + place);
     closeness = nearest[place];
   }
   answers.items.push_back(comparison.take());

@@ -135,8 +135,7 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
         const std::int64_t wide = columns, places = count;
         array::gemm(rows, places, wide, {packed.data(), wide}, {packed_.data() + start * columns, 1, wide},
                     {out.data(), places}, false);
-        const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start),
-                                              norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
+        const double norm = *std::max_element(norms_.begin() + start, norms_.begin() + (start + count));
         for (std::size_t i = 0; i < rows; ++i)
           consume(first + i, facts[i], start, out.data() + i * count, count, error_bound(facts[i], norm));
       }

@@ -139,8 +139,7 @@ Standing standing_of(std::span<const Lead> leads, const Items& items, double sha
   const auto value = [&](std::size_t i) {
     return std::isnan(leads[i].value) ? -std::numeric_limits<float>::infinity() : leads[i].value;
   };
-  std::ranges::nth_element(counted, counted.begin() + static_cast<std::ptrdiff_t>(place), std::less<>(),
-                           value);
+  std::ranges::nth_element(counted, counted.begin() + place, std::less<>(), value);
   standing.deciding = leads[counted[place]];
   return standing;
 }

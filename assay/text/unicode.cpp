@@ -45,9 +45,9 @@ std::vector<Change> decomposed(std::string_view text, bool compatible) {
   std::vector<Change> all;
   std::size_t sorted = 0;
   const auto sort_marks = [&] {
-    std::stable_sort(
-        all.begin() + static_cast<std::ptrdiff_t>(sorted), all.end(),
-        [](const Change& a, const Change& b) { return combining_class(a.code) < combining_class(b.code); });
+    std::stable_sort(all.begin() + sorted, all.end(), [](const Change& a, const Change& b) {
+      return combining_class(a.code) < combining_class(b.code);
+    });
   };
   for (std::size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);

@@ -26,10 +26,9 @@ std::vector<std::size_t> greatest(std::span<const float> scores, std::size_t mos
   std::vector<std::size_t> order(scores.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const std::size_t count = std::min(most, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    [&](std::size_t a, std::size_t b) {
-                      return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
-                    });
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](std::size_t a, std::size_t b) {
+    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+  });
   order.resize(count);
   return order;
 }

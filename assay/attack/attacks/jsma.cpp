@@ -151,7 +151,7 @@ class Jsma final : public Attack {
     std::vector<std::int64_t> goals, rows;
     for (const std::int64_t row : kept) {
       const auto begin = rest.admissible.begin() + row * static_cast<std::ptrdiff_t>(features);
-      admissible.insert(admissible.end(), begin, begin + static_cast<std::ptrdiff_t>(features));
+      admissible.insert(admissible.end(), begin, begin + features);
       goals.push_back(rest.goals[row]);
       rows.push_back(rest.rows[row]);
     }

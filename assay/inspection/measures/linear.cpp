@@ -72,8 +72,7 @@ void add_units(UnitSums& sums, const Reals& x, std::size_t units) {
 Reals chosen_rows(const Reals& x, const std::vector<std::size_t>& rows, std::size_t units) {
   Reals some;
   for (const std::size_t r : rows) {
-    some.insert(some.end(), x.begin() + static_cast<std::ptrdiff_t>(r * units),
-                x.begin() + static_cast<std::ptrdiff_t>((r + 1) * units));
+    some.insert(some.end(), x.begin() + r * units, x.begin() + (r + 1) * units);
   }
   return some;
 }

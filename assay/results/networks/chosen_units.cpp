@@ -197,7 +197,7 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
       units.insert(units.end(), group.units.begin(), group.units.end());
       if (group.units.empty()) {
         units.resize(before + neurons);
-        std::iota(units.begin() + static_cast<std::ptrdiff_t>(before), units.end(), std::size_t{0});
+        std::iota(units.begin() + before, units.end(), std::size_t{0});
       }
     }
   }
