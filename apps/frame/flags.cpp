@@ -264,7 +264,7 @@ std::vector<std::string> words_of(const CLI::Option& option) {
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
   if (is_switch(option) && values == std::vector<std::string>{"false"}) return;
   if (is_switch(option) && values != std::vector<std::string>{"true"})
-    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
+    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, flag_of(option));
   // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
   if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
   try {
@@ -282,7 +282,7 @@ void mark_as_idle(CLI::Option& option) { Flags::marked(option.group(""), Flags::
 bool is_idle(const CLI::Option& option) { return Flags::has_mark(option, Flags::idle_mark); }
 
 Message named(const CLI::Option& option) {
-  const std::string name = option.get_name();
+  const std::string name = flag_of(option);
   return name.starts_with("--") ? Message(About{name, "{" + name_of(option) + "}"}) : Message(name);
 }
 
