@@ -45,9 +45,7 @@ void require_names(const Dataset& dataset) {
 }  // namespace
 
 AdversarialSet::AdversarialSet(const Dataset& dataset, DType type)
-    : dataset_(dataset),
-      type_(type),
-      record_bytes_(static_cast<std::size_t>(element_count(dataset.record_shape())) * size_of(type)) {
+    : dataset_(dataset), type_(type), record_bytes_(element_count(dataset.record_shape()) * size_of(type)) {
   require_names(dataset);
 }
 

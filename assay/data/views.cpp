@@ -38,7 +38,7 @@ class Interleaved {
   Interleaved(const InputFacts& input, std::size_t count)
       : input_(input),
         count_(count),
-        step_(static_cast<std::size_t>(element_count(input.record_shape)) * size_of(input.dtype)),
+        step_(element_count(input.record_shape) * size_of(input.dtype)),
         bytes_(count * step_) {}
   void take(const Array& piece, std::span<const std::size_t> rows) {
     for (std::size_t i = 0; i < rows.size(); ++i)

@@ -18,7 +18,7 @@ class Function : public Operation {
   void run(const Memory& memory, std::int64_t records) const override {
     const std::int64_t count = records * result_.count();
     float* const to = memory.at(result_);
-    std::memcpy(to, memory.at(operand_), static_cast<std::size_t>(count) * sizeof(float));
+    std::memcpy(to, memory.at(operand_), count * sizeof(float));
     apply_in_place({.function = function_}, count, to);
   }
 
@@ -342,7 +342,7 @@ void gradients(const lanes::UnaryFunction& function, std::int64_t count, const f
   alignas(64) float x[together] = {}, y[together] = {}, g[together] = {};
   for (std::int64_t i = 0; i < count; i += together) {
     const std::int64_t some = std::min(together, count - i);
-    const auto bytes = static_cast<std::size_t>(some) * sizeof(float);
+    const auto bytes = some * sizeof(float);
     std::memcpy(x, operand + i, bytes);
     std::memcpy(y, result + i, bytes);
     std::memcpy(g, gradient + i, bytes);

@@ -24,9 +24,7 @@ class Pad : public Operation {
   }
 
  private:
-  static void clear(float* to, std::int64_t count) {
-    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
-  }
+  static void clear(float* to, std::int64_t count) { std::memset(to, 0, count * sizeof(float)); }
   void copy(std::size_t axis, const float* from, float* to) const {
     const std::int64_t step = from_.strides[axis], step_to = to_.strides[axis], left = left_[axis - 1];
     const std::int64_t begin = std::clamp<std::int64_t>(left, 0, to_.shape[axis]),
@@ -36,7 +34,7 @@ class Pad : public Operation {
     from += (begin - left) * step;
     to += begin * step_to;
     if (axis + 1 == from_.shape.size()) {
-      std::memcpy(to, from, static_cast<std::size_t>((end - begin) * step_to) * sizeof(float));
+      std::memcpy(to, from, (end - begin) * step_to * sizeof(float));
       return;
     }
     for (std::int64_t i = begin; i < end; ++i, from += step, to += step_to) copy(axis + 1, from, to);

@@ -145,7 +145,7 @@ std::vector<std::byte> from_field(const Field& field, std::int64_t count, std::s
   if (field.size() != count) {
     fail(Fault::model, "{}: its shape has {} elements, its data {}", what, count, field.size());
   }
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(Stored));
+  std::vector<std::byte> bytes(count * sizeof(Stored));
   std::byte* to = bytes.data();
   for (const auto number : field) {
     Stored stored{};
