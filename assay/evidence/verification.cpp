@@ -208,7 +208,7 @@ class Verification {
     }
     std::vector<std::vector<std::string>> commands;
     for (const ManifestStep& step : manifest_.steps) {
-      if (!step.typed.empty()) commands.push_back(without_idle(options_.in_new_words(step.typed)));
+      if (!step.typed.empty()) commands.push_back(options_.in_new_words(step.typed));
     }
     for (const std::string& name : unlisted_inputs(commands, manifest_.inputs, options_.from))
       faults.push_back("not listed: " + name);
@@ -309,7 +309,7 @@ class Verification {
           fmt::format("{} was collected, not run, so there is no command to run again", name));
       return;
     }
-    const std::vector<std::string> typed = options_.in_new_words(step.typed);
+    const std::vector<std::string> typed = without_idle(options_.in_new_words(step.typed));
     if (const std::string reason = why_not_repeated(typed, name); !reason.empty()) {
       document_.notices.push_back(fmt::format("{} is not run again: {}", name, reason));
       return;
