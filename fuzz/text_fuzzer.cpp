@@ -13,6 +13,7 @@
 #include "assay/data/spec.h"
 #include "assay/report/escape.h"
 #include "assay/support/files/binary.h"
+#include "assay/support/text/characters.h"
 #include "assay/support/text/visible.h"
 #include "seeds.h"
 
@@ -36,7 +37,7 @@ void require(bool holds, const char* what) {
 void show(std::string_view text) {
   const std::string shown = assay::visible(text);
   require(assay::visible(shown) == shown, "what is shown is shown as it is");
-  require(assay::report::valid_utf8(shown) == shown, "what is shown is UTF-8");
+  require(assay::character_codes(shown).has_value(), "what is shown is UTF-8");
   for (const char c : shown)
     require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F, "a control character");
   const std::string field = assay::csv_field(text), inner = field.starts_with('"') ? field.substr(1) : field;

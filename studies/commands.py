@@ -11,9 +11,11 @@ import time
 def asked(program, arguments, place, name):
     """What a command says, its exit code, the seconds that it took, and its result, which is NAME.json in the folder."""
     begin = time.monotonic()
-    command = [program, *arguments, "--force", "--quiet", "--json", f"{name}.json"]
+    result = place / f"{name}.json"
+    result.unlink(missing_ok=True)  # of another network, perhaps
+    command = [program, *arguments, "--quiet", "--json", result.name]
     run = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    document = json.loads((place / f"{name}.json").read_text()) if run.returncode == 0 else None
+    document = json.loads(result.read_text()) if run.returncode == 0 else None
     said = document["headline"] if document else run.stderr.strip().splitlines()[-1]
     return {"said": said, "code": run.returncode, "seconds": time.monotonic() - begin, "document": document}
 

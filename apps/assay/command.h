@@ -24,6 +24,7 @@ using frame::refuse;
 using frame::refuse_given;
 using frame::refuse_without_effect;
 using frame::Settings;
+using frame::Shared;
 
 // Where `assay --help` lists commands.
 inline constexpr frame::Group begin_group{"Begin"}, test_group{"Test"}, files_group{"Files", true},

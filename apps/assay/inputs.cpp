@@ -39,6 +39,8 @@ report::Document told_alone(report::Document document, Context& context) {
 }
 
 void ModelInput::declare(Flags& flags, bool positional) {
+  flags.take_those_of_networks();
+  flags.take({Shared::force});  // open() guards the result of another network
   flags.naming(Concept::network)
       .add(positional ? "model,--model FILE" : "--model FILE", path_,
            "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras, or a folder "
@@ -87,6 +89,7 @@ AdaptOptions ModelInput::adapt_options() const {
 }
 
 CLI::Option* DataInput::declare(const Flags& flags, bool positional) {
+  flags.take({Shared::memory});
   CLI::Option* const option =
       flags.naming(files_).add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
   option_ = option;

@@ -5,6 +5,7 @@
 namespace assay::app {
 
 void NetworksInput::declare(Flags& flags) {
+  flags.take_those_of_networks();
   flags.naming(Concept::network)
       .add("model,--model FILE", models_, "networks for the same task: two or more, or one with --mutant");
   flags.add_list("--mutant TEXT,...", mutants_,

@@ -53,8 +53,9 @@ evidence::StepCommand step_command(const frame::CommandInfo& info) {
     names.insert(names.end(), option->get_snames().begin(), option->get_snames().end());
     if (names.empty()) names.emplace_back();
     for (const std::string& name : names)
-      command.flags[name] = {role_of(frame::files_of(*option)), frame::is_written(*option),
-                             frame::acts(*option), frame::is_of_the_run(*option)};
+      command.flags[name] = {
+          role_of(frame::files_of(*option)), frame::is_written(*option), frame::acts(*option),
+          frame::is_of_the_run(*option),     frame::is_idle(*option),    frame::is_switch(*option)};
   }
   return command;
 }

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> names_of_question(const Posed& posed) {
   std::vector<std::string> all;
   for (const CLI::Option* option : posed.flags.get_options()) {
-    if (!is_of_the_program(*option)) all.push_back(name_of(*option));
+    if (!is_of_the_program(*option) && !is_idle(*option)) all.push_back(name_of(*option));
   }
   return all;
 }
@@ -69,9 +69,18 @@ void give_flags(const FlagValues& flags, Posed& posed) {
   }
 }
 
+void give_defaults(const FlagValues& flags, Posed& posed) {
+  for (const auto& [name, values] : flags) {
+    CLI::Option& option = *posed.flags.get_option("--" + name);
+    if (option.count() > 0) continue;
+    give_values(option, values, "--" + name);
+    mark_as_default(option);
+  }
+}
+
 // Names what the command will write and no one has named.
 void place_outputs(const std::filesystem::path& folder, Posed& posed) {
-  for (const WrittenFlag& written : posed.command->written()) {
+  for (const WrittenFlag& written : posed.command->declared().written) {
     CLI::Option& option = *posed.flags.get_option(written.flag);
     const std::string place = place_of(option);
     if (place.empty() || option.count() > 0 || (written.written.when && !written.written.when())) continue;
@@ -120,7 +129,7 @@ std::vector<QuestionCommand> question_commands(const Program& program) {
     std::size_t position = 0;
     for (const CLI::Option* option : posed.flags.get_options()) {
       const bool common = position++ >= posed.own;
-      if (is_of_the_program(*option)) continue;
+      if (is_of_the_program(*option) || is_idle(*option)) continue;
       command.flags.push_back(described(*option));
       command.flags.back().common = common;
     }
@@ -130,9 +139,10 @@ std::vector<QuestionCommand> question_commands(const Program& program) {
 }
 
 report::Document ask(const Program& program, const std::string& command, const FlagValues& flags,
-                     Progress& progress, const std::filesystem::path& folder) {
+                     Progress& progress, const std::filesystem::path& folder, const FlagValues& for_all) {
   Posed posed(command_named(program, command));
   give_flags(flags, posed);
+  give_defaults(for_all, posed);
   if (!folder.empty()) place_outputs(folder, posed);
   posed.settings.json = "-";  // as detailed as for a file
   forget_interrupt();

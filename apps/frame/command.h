@@ -60,7 +60,7 @@ class Command {
   // checks.
   virtual void declare(Flags& flags) = 0;
   void declare_on(CLI::App& app) {
-    Flags flags(app, "", &written_);
+    Flags flags(app, "", &declared_);
     declare(flags);
   }
   // Called when the command line has been parsed, and nothing else: to sort positions.
@@ -69,8 +69,9 @@ class Command {
   virtual void configured(const Configured&, const Settings&) {}
   // What run() will write in addition to the renderings, as Flags::add_output() declares it; tried before it
   // is called.
-  std::vector<Output> outputs() const { return outputs_of(written_); }
-  const std::vector<WrittenFlag>& written() const { return written_; }
+  std::vector<Output> outputs() const { return outputs_of(declared_.written); }
+  // What it has said in declaring its flags.
+  const Declared& declared() const { return declared_; }
   // Files that run() will read and that no flag names.
   virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
   // Whether an assay.toml that was found in the current folder may name plug-ins. Not for commands that
@@ -92,7 +93,7 @@ class Command {
   virtual void result_written() {}
 
  private:
-  std::vector<WrittenFlag> written_;
+  Declared declared_;
 };
 
 // Commands that stand together in the list of all.

@@ -14,7 +14,10 @@ namespace {
 // "--a --b": all flags of the command.
 std::string flags_of(const CLI::App& app) {
   std::string flags;
-  for (const std::string& name : long_names(app)) flags += (flags.empty() ? "--" : " --") + name;
+  for (const CLI::Option* option : app.get_options()) {
+    if (is_idle(*option)) continue;
+    for (const std::string& name : option->get_lnames()) flags += (flags.empty() ? "--" : " --") + name;
+  }
   return flags;
 }
 
@@ -54,7 +57,7 @@ std::string endings_of_positions(const CLI::App& app) {
 std::string values_of(const CLI::App& app) {
   std::string cases, first, any;
   for (const CLI::Option* option : app.get_options()) {
-    if (is_switch(*option)) continue;
+    if (is_switch(*option) || is_idle(*option)) continue;
     const std::string words = joined(words_of(*option), " "), endings = endings_of(*option);
     const std::string set = !words.empty()     ? "values=" + shell_word(words)
                             : !endings.empty() ? "endings=" + shell_word(endings)
@@ -127,6 +130,7 @@ std::string fish(const CLI::App& root) {
     const std::string start =
         fmt::format("complete -c assay -n '__fish_seen_subcommand_from {}'", sub->get_name());
     for (const CLI::Option* option : sub->get_options()) {
+      if (is_idle(*option)) continue;
       for (const std::string& name : option->get_lnames())
         script += fmt::format("{} -l {} -d {}{}\n", start, name, shell_word(option->get_description()),
                               fish_values(words_of(*option), endings_of(*option)));

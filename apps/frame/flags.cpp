@@ -62,8 +62,13 @@ CLI::Option* Flags::add_output(const std::string& names, std::string& value, con
   if (written.product != Product::none)
     marked(option, names_of_products[static_cast<std::size_t>(written.product)]);
   const bool is_folder = option->get_type_name().starts_with("FOLDER");
-  if (written_ != nullptr) written_->push_back({flag_of(*option), is_folder, &value, std::move(written)});
+  if (declared_ != nullptr)
+    declared_->written.push_back({flag_of(*option), is_folder, &value, std::move(written)});
   return option;
+}
+
+void Flags::take(std::initializer_list<Shared> shared) const {
+  if (declared_ != nullptr) declared_->taken.insert(shared);
 }
 
 CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
@@ -259,7 +264,7 @@ std::vector<std::string> words_of(const CLI::Option& option) {
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
   if (is_switch(option) && values == std::vector<std::string>{"false"}) return;
   if (is_switch(option) && values != std::vector<std::string>{"true"})
-    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
+    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, flag_of(option));
   // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
   if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
   try {
@@ -273,8 +278,11 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
 void mark_as_default(CLI::Option& option) { Flags::marked(&option, Flags::default_mark); }
 bool is_default(const CLI::Option& option) { return Flags::has_mark(option, Flags::default_mark); }
 
+void mark_as_idle(CLI::Option& option) { Flags::marked(option.group(""), Flags::idle_mark); }
+bool is_idle(const CLI::Option& option) { return Flags::has_mark(option, Flags::idle_mark); }
+
 Message named(const CLI::Option& option) {
-  const std::string name = option.get_name();
+  const std::string name = flag_of(option);
   return name.starts_with("--") ? Message(About{name, "{" + name_of(option) + "}"}) : Message(name);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -48,6 +49,7 @@ struct Written {
   std::function<bool()> goes_on = {};                 // whether what is there is read first; empty: never
   std::function<std::vector<Output>()> instead = {};  // all that is written, where none of these tells it
   Product product = Product::none;
+  bool guarded = false;  // what holds something else is replaced with --force only
 };
 
 struct WrittenFlag {
@@ -55,6 +57,15 @@ struct WrittenFlag {
   bool is_folder;
   const std::string* value;
   Written written;
+};
+
+// Flags that all commands have and only some heed: each command takes those that have an effect on it.
+enum class Shared { force, seed, threads, batch, device, engine, memory };
+
+// What a command says of itself with its flags.
+struct Declared {
+  std::vector<WrittenFlag> written;
+  std::set<Shared> taken;
 };
 std::vector<Output> outputs_of(const std::vector<WrittenFlag>& flags);
 // Of a state in a file.
@@ -94,9 +105,9 @@ std::string to_plain_number(std::string& text) {
 class Flags {
  public:
   // `group`: the heading of --help under which they stand; empty: that of the command's own.
-  // `written`: where flags that are written are listed, for outputs_of(); null: nowhere.
-  explicit Flags(CLI::App& app, std::string group = "", std::vector<WrittenFlag>* written = nullptr)
-      : app_(app), group_(std::move(group)), written_(written) {}
+  // `declared`: where it stands what the command says of itself; null: nowhere.
+  explicit Flags(CLI::App& app, std::string group = "", Declared* declared = nullptr)
+      : app_(app), group_(std::move(group)), declared_(declared) {}
   Flags in_group(std::string group) const;
 
   // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
@@ -152,6 +163,13 @@ class Flags {
   Flags leading() const { return with_mark(lead_mark); }
   Flags by_keyword() const { return with_mark(keyword_mark); }
 
+  // Flags of all commands that have an effect on this one.
+  void take(std::initializer_list<Shared> shared) const;
+  // Those of commands that run networks, whatever they do with them.
+  void take_those_of_networks() const {
+    take({Shared::threads, Shared::batch, Shared::device, Shared::engine, Shared::memory});
+  }
+
   // A text below the command's summary in its help.
   void describe(const std::string& text) { app_.description(app_.get_description() + "\n\n" + text); }
   // Those of these names ("--count"), which are declared already.
@@ -174,9 +192,12 @@ class Flags {
   friend bool is_list(const CLI::Option& option);
   friend bool is_default(const CLI::Option& option);
   friend void mark_as_default(CLI::Option& option);
+  friend bool is_idle(const CLI::Option& option);
+  friend void mark_as_idle(CLI::Option& option);
   static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list",
                               *default_mark = "default", *act_mark = "acts", *run_mark = "run",
-                              *program_mark = "program", *lead_mark = "leads", *keyword_mark = "keyword";
+                              *program_mark = "program", *lead_mark = "leads", *keyword_mark = "keyword",
+                              *idle_mark = "idle";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
@@ -185,7 +206,7 @@ class Flags {
 
   CLI::App& app_;
   std::string group_;
-  std::vector<WrittenFlag>* written_;
+  Declared* declared_;
   std::vector<const char*> marks_;  // of all that are declared with these
 };
 
@@ -240,6 +261,10 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
 // Settings of a configuration file hold for many runs: without effect they are ignored, not refused.
 void mark_as_default(CLI::Option& option);
 bool is_default(const CLI::Option& option);
+
+// A flag of all commands that this one does not take. No help names it.
+void mark_as_idle(CLI::Option& option);
+bool is_idle(const CLI::Option& option);
 
 // Throws Error{usage}, "--flag has no effect WHY; leave it out", for an option that was typed with another
 // value than the one that holds without it: recorded commands name those.

@@ -12,7 +12,8 @@
 namespace assay::frame {
 namespace {
 
-constexpr std::size_t screen = 80, titles = 10, names = 11;  // characters of a line and of its columns
+constexpr std::size_t screen = 80, title_width = 10,
+                      name_width = 11;  // characters of a line and of its columns
 
 // The longest beginning that says something of its own and fits: "what a data set holds" of "what a data set
 // holds: counts, shapes".
@@ -27,12 +28,12 @@ std::string lines_of(const HelpGroup& group, const CLI::App& root) {
   std::string text, title(group.group.title);
   if (group.group.one_line) {
     const std::vector<std::string> all(group.commands.begin(), group.commands.end());
-    return fmt::format("{:<{}}{}\n", title, titles, joined(all));
+    return fmt::format("{:<{}}{}\n", title, title_width, joined(all));
   }
   for (const std::string_view name : group.commands) {
     const std::string& summary = root.get_subcommand(std::string(name))->get_description();
-    text += fmt::format("{:<{}}{:<{}}{}\n", title, titles, name, names,
-                        beginning(summary, screen - titles - names));
+    text += fmt::format("{:<{}}{:<{}}{}\n", title, title_width, name, name_width,
+                        beginning(summary, screen - title_width - name_width));
     title.clear();
   }
   return text;

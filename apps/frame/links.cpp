@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/uri.h"
 
 namespace assay::frame {
@@ -27,8 +27,7 @@ std::string link_of(std::string_view name) {
 }
 
 bool is_in_names(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x80 || std::isalnum(byte) != 0 ||
+  return byte_of(c) >= 0x80 || is_alphanumeric(c) ||
          std::string_view("_./-+=~@%").find(c) != std::string_view::npos;
 }
 

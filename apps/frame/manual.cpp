@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <sstream>
 
 #include "apps/frame/completion.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::frame {
 namespace {
@@ -27,11 +27,6 @@ std::string as_typed(const std::string& text) {
     line_begins = c == '\n';
   }
   return result;
-}
-
-std::string capitals(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
 }
 
 std::string bold(const std::string& text) { return "\\fB" + as_typed(text) + "\\fR"; }
@@ -75,13 +70,13 @@ std::string options_section(const CLI::App& app) {
       const std::string value = CLI::Formatter().make_option_opts(option);
       items += item(names_of(*option) + as_typed(value), option->get_description());
     }
-    if (!group.empty() && !items.empty()) section += ".SH " + capitals(group) + "\n" + items;
+    if (!group.empty() && !items.empty()) section += ".SH " + upper_case(group) + "\n" + items;
   }
   return section;
 }
 
 std::string heading(const CLI::App& root, const std::string& name) {
-  return fmt::format(".TH \"{}\" 1 \"\" \"{}\" \"Assay manual\"\n", as_typed(capitals(name)),
+  return fmt::format(".TH \"{}\" 1 \"\" \"{}\" \"Assay manual\"\n", as_typed(upper_case(name)),
                      as_typed(root.version().substr(0, root.version().find('\n'))));
 }
 

@@ -65,6 +65,55 @@ std::string no_seed(const std::string& text) {
                      std::numeric_limits<std::int64_t>::max());
 }
 
+// Whether anything that the command writes is replaced with --force only.
+bool may_guard(const Declared& declared) {
+  return declared.taken.contains(Shared::force) ||
+         std::ranges::any_of(declared.written, [](const WrittenFlag& flag) { return flag.written.guarded; });
+}
+
+// Whether this run writes such a thing.
+bool guards(const Declared& declared, const Settings& settings) {
+  const bool result = !settings.json.empty() && settings.json != "-";
+  return (result && declared.taken.contains(Shared::force)) ||
+         std::ranges::any_of(declared.written, [](const WrittenFlag& flag) {
+           return flag.written.guarded && !flag.value->empty() && (!flag.written.when || flag.written.when());
+         });
+}
+
+void refuse_idle(const CLI::App& sub, const Declared& declared, const Settings& settings) {
+  refuse_without_effect(sub.get_options([](const CLI::Option* option) { return is_idle(*option); }),
+                        fmt::format("on `assay {}`", sub.get_name()));
+  if (!guards(declared, settings))
+    refuse_without_effect({sub.get_option("--force")}, "where nothing is written that it could replace");
+}
+
+// Flags that only some commands heed.
+void declare_shared(const Flags& flags, Settings& settings, const Declared& declared) {
+  const auto shared = [&](Shared flag, CLI::Option* option) {
+    if (!declared.taken.contains(flag)) mark_as_idle(*option);
+  };
+  CLI::Option* const force = flags.of_the_run().add(
+      "--force", settings.force, "replace a state, profile or result that holds something else");
+  if (!may_guard(declared)) mark_as_idle(*force);
+  shared(Shared::seed,
+         flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, "")));
+  shared(Shared::threads,
+         flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096)));
+  shared(Shared::batch, flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
+                                  CLI::Range(0, 1 << 20)));
+  shared(Shared::device, flags.add("--device", settings.device,
+                                   "where networks run: cpu; cuda or cuda:N with the module of libtorch"));
+  shared(Shared::engine, flags.add("--engine", settings.engine,
+                                   "what runs networks on the processor; auto: the fastest for each part",
+                                   CLI::IsMember({"auto", "channels", "lanes", "torch", "reference"})));
+  shared(Shared::memory,
+         flags
+             .add("--memory", settings.memory_gib,
+                  "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory",
+                  CLI::Range(0.0, 1e6))
+             ->default_str(""));
+}
+
 }  // namespace
 
 Posed::Posed(const CommandInfo& info)
@@ -72,10 +121,10 @@ Posed::Posed(const CommandInfo& info)
   flags.option_defaults()->always_capture_default();
   command->declare_on(flags);
   own = flags.get_options().size();
-  declare_common(flags, settings);
+  declare_common(flags, settings, command->declared());
 }
 
-void declare_common(CLI::App& app, Settings& settings) {
+void declare_common(CLI::App& app, Settings& settings, const Declared& declared) {
   Flags flags(app, common_group);
   const Flags start = flags.of_the_program(), outputs = start.in_group(outputs_group);
   if (app.get_help_ptr() != nullptr) mark_as_of_the_program(*app.get_help_ptr());
@@ -104,23 +153,8 @@ void declare_common(CLI::App& app, Settings& settings) {
   start.of_the_run().add("-q,--quiet", settings.quiet, "no progress, only the result");
   start.of_the_run().add("-v,--verbose", settings.verbose,
                          "all tables, such as those of single records, and what the result rests on");
-  flags.of_the_run().add("--force", settings.force,
-                         "replace a state, profile or result that holds something else");
   start.of_the_run().add("--strict", settings.strict, "end with exit code 9 if the result has warnings");
-  flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));
-  flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
-  flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
-            CLI::Range(0, 1 << 20));
-  flags.add("--device", settings.device,
-            "where networks run: cpu; cuda or cuda:N with the module of libtorch");
-  flags.add("--engine", settings.engine,
-            "what runs networks on the processor; auto: the fastest for each part",
-            CLI::IsMember({"auto", "channels", "lanes", "torch", "reference"}));
-  flags
-      .add("--memory", settings.memory_gib,
-           "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory",
-           CLI::Range(0.0, 1e6))
-      ->default_str("");
+  declare_shared(flags, settings, declared);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_expected_max() > 0) option->check(CLI::Validator(no_value_at_all, ""));
   }
@@ -128,6 +162,7 @@ void declare_common(CLI::App& app, Settings& settings) {
 
 report::Document answer(const Program& program, const CLI::App& sub, Command& command,
                         const Settings& settings, Progress& progress) {
+  refuse_idle(sub, command.declared(), settings);
   program.prepare(settings);
   if (ranks().first()) check_outputs(command.outputs(), command.inputs(settings), sub, settings);
   Context context{settings, progress};

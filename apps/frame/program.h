@@ -49,8 +49,9 @@ struct Posed {
   std::size_t own = 0;  // the options from here on are common
 };
 
-// Flags that every command has, after those of the command.
-void declare_common(CLI::App& app, Settings& settings);
+// Flags that every command has, after those of the command. What it does not take is refused where it is
+// given.
+void declare_common(CLI::App& app, Settings& settings, const Declared& declared);
 
 // The command's document, with its name and provenance. `sub` has its flags and their values.
 report::Document answer(const Program& program, const CLI::App& sub, Command& command,
@@ -61,9 +62,11 @@ using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>
 
 // The commands for other programs (<assay/extend/question.h>), and what one of them answers.
 std::vector<QuestionCommand> question_commands(const Program& program);
-// `folder`: Question::folder.
+// `folder`: Question::folder. `for_all`: values that hold for many questions, for those that do not name them
+// and heed them.
 report::Document ask(const Program& program, const std::string& command, const FlagValues& flags,
-                     Progress& progress, const std::filesystem::path& folder = {});
+                     Progress& progress, const std::filesystem::path& folder = {},
+                     const FlagValues& for_all = {});
 
 // The program on a command line, with exit codes as docs/exit-codes.md has them. Does not return.
 [[noreturn]] void run_program(const Program& program, int argc, char** argv);

@@ -119,6 +119,10 @@ void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& c
   std::string notice;
   const std::string in_folder = settings.config.empty() ? config_of_folder(notice) : "";
   const bool found = !in_folder.empty();
+  if (!found)
+    refuse_without_effect({sub.get_option("--trust")},
+                          settings.config.empty() ? "without an assay.toml in the current folder"
+                                                  : "with --config: a file that is named is trusted");
   if (found) settings.config = in_folder;
   if (settings.config.empty()) return;
   Configured configured = apply_config(settings.config, program.words, program.tables, root, sub);
@@ -234,7 +238,7 @@ struct CommandLine {
       CLI::App* sub = root.add_subcommand(std::string(info.name), std::string(info.summary));
       auto command = info.make();
       command->declare_on(*sub);
-      declare_common(*sub, settings);
+      declare_common(*sub, settings, command->declared());
       Flags(*sub, common_group)
           .of_the_program()
           .add("--watch", watch,

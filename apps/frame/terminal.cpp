@@ -58,8 +58,7 @@ class TerminalProgress final : public Progress {
   void end() override {
     if (quiet_) return;
     const double seconds = elapsed();
-    const std::string rate =
-        done_ > 0 && seconds > 0.05 ? per_second(static_cast<double>(done_) / seconds) : "";
+    const std::string rate = done_ > 0 && seconds > 0.05 ? per_second(done_ / seconds) : "";
     clear();
     say(fmt::format("{}: {} {} in {:.1f} s{}{}", stage_, done_, unit_, seconds, rate,
                     note_.empty() ? "" : "  " + note_));
@@ -78,7 +77,7 @@ class TerminalProgress final : public Progress {
 
   std::string line() const {
     const double seconds = elapsed();
-    const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
+    const double rate = seconds > 0 ? done_ / seconds : 0;
     std::string text = fmt::format("{}: {}", stage_, done_);
     if (total_ > 0) text += fmt::format("/{}", total_);
     text += " " + unit_;

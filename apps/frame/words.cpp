@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "apps/frame/flags.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::frame {
@@ -18,8 +18,7 @@ std::string flag_in(const std::string& argument) {
 
 // "-x".
 bool is_short_flag(std::string_view argument) {
-  return argument.size() == 2 && argument[0] == '-' &&
-         std::isalpha(static_cast<unsigned char>(argument[1])) != 0;
+  return argument.size() == 2 && argument[0] == '-' && is_letter(argument[1]);
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ class DepthwisePlan {
     double elements = 1, within = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (plan.kernel[axis] > 64) return false;
-      const auto kernel = static_cast<double>(plan.kernel[axis]),
-                 stride = static_cast<double>(plan.stride[axis]);
+      const double kernel = plan.kernel[axis], stride = plan.stride[axis];
       const double reach = (kernel - 1) * plan.dilation[axis];
       elements *= std::min(stride, kernel) * (plan.positions[axis] + reach / stride);
       within *= plan.image[axis] + reach;

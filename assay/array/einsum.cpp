@@ -8,6 +8,7 @@
 
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::array {
 namespace {
@@ -38,8 +39,6 @@ struct Equation {
   Subscripts result;
   bool has_result = false;
 };
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 Subscripts parsed_subscripts(std::string_view text, std::string_view equation) {
   Subscripts found;
@@ -270,8 +269,7 @@ Array einsum_by(const Equation& parsed, std::span<const Array> operands, std::st
   Shape rest(order.all.size() - order.of_result);
   std::iota(rest.begin(), rest.end(), static_cast<std::int64_t>(order.of_result));
   if (count == 1) product = summed_over(product, rest);
-  return product.reshape(
-      Shape(product.shape().begin(), product.shape().begin() + static_cast<std::ptrdiff_t>(order.of_result)));
+  return product.reshape(Shape(product.shape().begin(), product.shape().begin() + order.of_result));
 }
 
 // Factors of a matrix with its rows exchanged, in place; the determinant. `order`: which row came where.

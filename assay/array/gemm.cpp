@@ -437,7 +437,7 @@ void multiply_on_threads(const Product<T>& of) {
   const Size blocks = (count + each - 1) / each;
   const double work = static_cast<double>(of.m) * of.n * static_cast<double>(of.k);
   if (blocks < 2 || work < 2 * work_each) return multiply_part(of, by_rows, 0, count);
-  const double blocks_each = 1 + work_each * static_cast<double>(blocks) / work;
+  const double blocks_each = 1 + work_each * blocks / work;
   split_loop(static_cast<std::size_t>(blocks), static_cast<std::size_t>(blocks_each),
              [&](std::size_t begin, std::size_t end) {
                const Size from = static_cast<Size>(begin) * each;

@@ -235,8 +235,7 @@ void means_of_planes(const PoolingPlan& plan, bool padded, const T* input, T* ou
       });
       const std::vector<std::int64_t> counts = pooled_counts(plan, padded, z, y);
       T* const to = output + plane * plan.output() + at;
-      for (std::size_t x = 0; x < sums.size(); ++x)
-        to[x] = static_cast<T>(sums[x] / static_cast<double>(counts[x]));
+      for (std::size_t x = 0; x < sums.size(); ++x) to[x] = static_cast<T>(sums[x] / counts[x]);
     });
   }
 }

@@ -163,8 +163,8 @@ To convert(From value) {
     return value != From{};
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     if (std::isnan(value)) return 0;
-    const double low = std::numeric_limits<To>::min();
-    const double high = std::numeric_limits<To>::max();
+    const auto low = static_cast<double>(std::numeric_limits<To>::min());
+    const auto high = static_cast<double>(std::numeric_limits<To>::max());
     if (static_cast<double>(value) <= low) return std::numeric_limits<To>::min();
     if (static_cast<double>(value) >= high) return std::numeric_limits<To>::max();
     return static_cast<To>(value);

@@ -45,9 +45,7 @@ void require_names(const Dataset& dataset) {
 }  // namespace
 
 AdversarialSet::AdversarialSet(const Dataset& dataset, DType type)
-    : dataset_(dataset),
-      type_(type),
-      record_bytes_(static_cast<std::size_t>(element_count(dataset.record_shape())) * size_of(type)) {
+    : dataset_(dataset), type_(type), record_bytes_(element_count(dataset.record_shape()) * size_of(type)) {
   require_names(dataset);
 }
 
@@ -87,7 +85,7 @@ std::map<std::string, Array> AdversarialSet::held_inputs() const {
 }
 
 void AdversarialSet::write(const std::filesystem::path& file) const {
-  const auto rows = static_cast<std::int64_t>(records_.size());
+  const std::int64_t rows = records_.size();
   Shape shape = dataset_.record_shape();
   shape.insert(shape.begin(), rows);
   std::map<std::string, Array> arrays{{"ids", ids()}};
@@ -135,7 +133,7 @@ std::string spec_of_file(const std::filesystem::path& file, const Dataset& datas
   std::vector<double> means, deviations;
   bool unit = true;
   for (std::size_t c = 0; c < range->low.size(); ++c) {
-    const double low = range->low[c], deviation = 1 / (static_cast<double>(range->high[c]) - low);
+    const double low = range->low[c], deviation = 1 / (range->high[c] - low);
     means.push_back(-low * deviation);
     deviations.push_back(deviation);
     unit &= range->low[c] == 0 && range->high[c] == 1;

@@ -130,8 +130,7 @@ class ItemsAppear final : public OutputChange {
   std::vector<task::Lead> nearest(std::size_t place, std::span<const float> outputs) const {
     std::vector<task::Lead> leads = task_->appearing(outputs, class_, before_[place]);
     if (leads.empty()) return leads;
-    const auto needed =
-        std::min(leads.size(), static_cast<std::size_t>(share_ * static_cast<double>(leads.size())) + 1);
+    const auto needed = std::min(leads.size(), static_cast<std::size_t>(share_ * leads.size()) + 1);
     const auto value = [](const task::Lead& lead) {
       return std::isnan(lead.value) ? -std::numeric_limits<float>::infinity() : lead.value;
     };

@@ -282,7 +282,7 @@ std::vector<float> Preparation::of_levels(const std::vector<std::uint8_t>& level
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t channel = i % low_.size() / plane;
     // As spec_of_file() has them: std and, in place of the mean, what is left of it.
-    const double low = range.low[channel], deviation = 1 / (static_cast<double>(range.high[channel]) - low);
+    const double low = range.low[channel], deviation = 1 / (range.high[channel] - low);
     values[i] = values[i] * static_cast<float>(1.0 / 255 / deviation) +
                 static_cast<float>(low * deviation / deviation);
   }

@@ -165,7 +165,7 @@ class Auditor {
           ++subsets[strata_[s].size];
         }
       }
-      for (auto& [size, mean] : entry.mean) mean /= static_cast<double>(subsets.at(size));
+      for (auto& [size, mean] : entry.mean) mean /= subsets.at(size);
       entry.by_classes = explained_by_classes(strata_, values_[c], pool_.classes);
       for (const auto& [name, again] : pool_.again) {
         if (c < again.size()) entry.again[name] = mean_tau(values_[c], Valuer(again[c]).values(strata_));

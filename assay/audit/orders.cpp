@@ -16,7 +16,7 @@ std::vector<double> first_places(std::span<const std::size_t> order, const selec
   std::vector<double> place(faults.item_limit(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (const std::uint32_t fault : faults.row(order[i])) {
-      if (place[fault] == 0) place[fault] = static_cast<double>(i + 1);
+      if (place[fault] == 0) place[fault] = i + 1;
     }
   }
   std::erase(place, 0.0);
@@ -25,7 +25,7 @@ std::vector<double> first_places(std::span<const std::size_t> order, const selec
 
 double apfd_of_places(double sum, std::size_t faults, std::size_t records) {
   const double n = records;
-  return 1 - sum / (static_cast<double>(faults) * n) + 1 / (2 * n);
+  return 1 - sum / (faults * n) + 1 / (2 * n);
 }
 
 std::pair<double, double> apfd_interval(const std::vector<double>& places, std::size_t records,
@@ -40,7 +40,7 @@ std::pair<double, double> apfd_interval(const std::vector<double>& places, std::
   if (replicates.empty()) return {std::nan(""), std::nan("")};
   std::ranges::sort(replicates);
   const auto quantile = [&](double p) {
-    return replicates[static_cast<std::size_t>(std::lround(p * static_cast<double>(replicates.size() - 1)))];
+    return replicates[std::lround(p * static_cast<double>(replicates.size() - 1))];
   };
   return {quantile(0.025), quantile(0.975)};
 }
@@ -76,8 +76,8 @@ std::vector<OrderScore> score_orders(const Pool& pool, const AuditOptions& optio
       OrderScore score{measured.name, pool.faults[f].name, measured.baseline};
       score.apfd = *apfd_of(order, pool.faults[f].rows);
       std::tie(score.low, score.high) = apfd_interval(places, pool.records(), options);
-      score.random = std::accumulate(random[f].begin(), random[f].end(), 0.0) /
-                     static_cast<double>(std::max<std::size_t>(1, options.orders));
+      score.random =
+          std::accumulate(random[f].begin(), random[f].end(), 0.0) / std::max<std::size_t>(1, options.orders);
       const auto as_good = std::ranges::count_if(random[f], [&](double r) { return r >= score.apfd; });
       score.p = (static_cast<double>(as_good) + 1) / (static_cast<double>(options.orders) + 1);
       found[c].push_back(std::move(score));

@@ -15,7 +15,7 @@ constexpr double level = 0.95;
 constexpr double clearly = 0.98;  // a further form is taken for a squared error of at most this share
 
 double root_mean_square(std::span<const double> values) {
-  return std::sqrt(sum_of_squares(values) / static_cast<double>(values.size()));
+  return std::sqrt(sum_of_squares(values) / values.size());
 }
 
 // Of each pair, by the curve that was fitted to the pairs of other folds.
@@ -38,7 +38,7 @@ std::vector<double> residuals(const CurveForm& form, std::span<const double> x, 
 double half_width(std::vector<double> rests) {
   for (double& rest : rests) rest = std::abs(rest);
   const double rank = std::ceil(static_cast<double>(rests.size() + 1) * level);
-  if (rank > static_cast<double>(rests.size())) return 1;
+  if (rank > rests.size()) return 1;
   const auto place = rests.begin() + static_cast<std::ptrdiff_t>(rank) - 1;
   std::ranges::nth_element(rests, place);
   return *place;

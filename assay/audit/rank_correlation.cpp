@@ -46,9 +46,7 @@ std::int64_t sort_counting(std::vector<double>& values, std::vector<double>& spa
       spare[out++] = values[right++];
     }
   }
-  std::copy(spare.begin() + static_cast<std::ptrdiff_t>(begin),
-            spare.begin() + static_cast<std::ptrdiff_t>(end),
-            values.begin() + static_cast<std::ptrdiff_t>(begin));
+  std::copy(spare.begin() + begin, spare.begin() + end, values.begin() + begin);
   return swaps;
 }
 

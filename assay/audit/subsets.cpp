@@ -34,7 +34,7 @@ std::vector<std::uint32_t> draw_subset(const std::vector<double>& weights, std::
   keys.reserve(weights.size());
   for (std::size_t r = 0; r < weights.size(); ++r)
     keys.emplace_back(-std::log1p(-rng.uniform()) / weights[r], static_cast<std::uint32_t>(r));
-  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(size);
+  const auto end = keys.begin() + size;
   std::nth_element(keys.begin(), end - 1, keys.end());
   std::vector<std::uint32_t> subset;
   for (auto key = keys.begin(); key != end; ++key) subset.push_back(key->second);

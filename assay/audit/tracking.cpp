@@ -58,8 +58,7 @@ void centre(std::vector<double>& values, std::size_t first, std::size_t width) {
   for (std::size_t c = 0; c < width; ++c) {
     double sum = 0;
     for (std::size_t r = first; r < first + rows; ++r) sum += values[r * width + c];
-    for (std::size_t r = first; r < first + rows; ++r)
-      values[r * width + c] -= sum / static_cast<double>(rows);
+    for (std::size_t r = first; r < first + rows; ++r) values[r * width + c] -= sum / rows;
   }
 }
 
@@ -80,7 +79,7 @@ double mean_defined(std::span<const double> values) {
     sum += value;
     ++count;
   }
-  return count > 0 ? sum / static_cast<double>(count) : not_known;
+  return count > 0 ? sum / count : not_known;
 }
 
 std::vector<double> taus(const Values& a, const Values& b) {

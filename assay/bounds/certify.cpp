@@ -37,7 +37,7 @@ std::vector<Constraint> other_decisions(std::size_t outputs, std::int64_t label,
 ASSAY_VECTORISED void move(const float* __restrict units, std::size_t count, double by,
                            float* __restrict moved) {
   for (std::size_t i = 0; i < count; ++i) {
-    const double at = static_cast<double>(units[i]) + by;
+    const double at = units[i] + by;
     moved[i] = static_cast<float>(at < 0 ? 0 : at > 1 ? 1 : at);
   }
 }

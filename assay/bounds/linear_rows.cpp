@@ -274,8 +274,7 @@ LinearNode normalisation(const StaticNetwork& network, const Node& node) {
   const std::size_t plane = network.size(node.inputs[0]) / scale.size();
   std::vector<double> factors, added;
   for (std::size_t c = 0; c < scale.size(); ++c) {
-    const double factor =
-        scale[c] / std::sqrt(variance[c] + static_cast<double>(node.real("epsilon", 1e-5F)));
+    const double factor = scale[c] / std::sqrt(variance[c] + node.real("epsilon", 1e-5F));
     factors.insert(factors.end(), plane, factor);
     added.insert(added.end(), plane, shift[c] - factor * mean[c]);
   }

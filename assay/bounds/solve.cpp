@@ -85,8 +85,8 @@ class Search {
     for (std::size_t s = 0; s < options_.starts; ++s) {
       const auto row = outputs.as<double>().subspan(s * width, width);
       if (!(worst_of(one.constraints, {row.begin(), row.end()}) <= 0)) continue;
-      const auto first = points.begin() + static_cast<std::ptrdiff_t>(s * size);
-      Witness witness{{first, first + static_cast<std::ptrdiff_t>(size)}, {}};
+      const auto first = points.begin() + s * size;
+      Witness witness{{first, first + size}, {}};
       witness.output = outputs_at(session_, witness.input);
       const bool in_box = std::ranges::equal(witness.input, one.box.low, std::greater_equal()) &&
                           std::ranges::equal(witness.input, one.box.high, std::less_equal());

@@ -183,7 +183,7 @@ std::size_t terms_of(const StaticNetwork& network, const Node& node) {
 
 double rounding_of(std::size_t terms, const Node& node) {
   constexpr double folded = 10;
-  const double share = (static_cast<double>(terms) + folded) * unit_roundoff;
+  const double share = (terms + folded) * unit_roundoff;
   if (share > 0.1)
     fail(Fault::unsupported, "bounds: {} adds {} products, too many for a useful bound of float32",
          node.describe(), terms);

@@ -10,6 +10,7 @@
 
 #include <assay/bounds.h>
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::bounds {
@@ -63,7 +64,7 @@ class Reader {
     while (!rest_.empty()) {
       if (rest_.front() == ';') {
         rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
-      } else if (std::isspace(static_cast<unsigned char>(rest_.front())) != 0) {
+      } else if (std::isspace(byte_of(rest_.front())) != 0) {
         line_ += rest_.front() == '\n';
         rest_.remove_prefix(1);
       } else {

@@ -127,18 +127,18 @@ double silhouette_1d(std::span<const double> sorted, std::span<const std::size_t
   for (std::size_t c = 0, at = 0; c < sizes.size(); at += sizes[c++]) {
     double sum = 0;
     for (std::size_t i = at; i < at + sizes[c]; ++i) sum += sorted[i] - sorted[at];
-    means.push_back(sorted[at] + sum / static_cast<double>(sizes[c]));
+    means.push_back(sorted[at] + sum / sizes[c]);
   }
   double total = 0;
   for (std::size_t c = 0, at = 0; c < sizes.size(); at += sizes[c++]) {
     const std::size_t size = sizes[c];
     if (size == 1) continue;  // a singleton scores 0
     const double origin = sorted[at];
-    const double whole = (means[c] - origin) * static_cast<double>(size);
+    const double whole = (means[c] - origin) * size;
     double before = 0;  // sum of the members below, relative to the cluster's first
     for (std::size_t r = 0; r < size; ++r) {
       const double x = sorted[at + r] - origin;
-      const double below = x * static_cast<double>(r) - before;
+      const double below = x * r - before;
       const double above = whole - before - x * static_cast<double>(size - r);
       const double own = (below + above) / static_cast<double>(size - 1);
       // Clusters are contiguous, so only the neighbours can be nearest, each wholly on one side.
@@ -150,7 +150,7 @@ double silhouette_1d(std::span<const double> sorted, std::span<const std::size_t
       before += x;
     }
   }
-  return total / static_cast<double>(sorted.size());
+  return total / sorted.size();
 }
 
 }  // namespace assay::clustering

@@ -64,8 +64,7 @@ Catalogue<CriteriaPreset>& presets() {
             "every criterion that needs neither relevance nor surprise, and keeps no activations",
             {}},
            [](const CriterionInfo& info) {
-             return info.needs <= CriterionInfo::Needs::quantiles && info.name != "vs" && info.name != "sv" &&
-                    info.name != "vv";
+             return info.needs <= CriterionInfo::Needs::quantiles && !info.keeps_activations;
            }},
       });
   return all;

@@ -44,7 +44,7 @@ std::vector<double> quartiles_of(const std::vector<std::optional<double>>& numbe
     const double place = share * static_cast<double>(known.size() - 1);
     const auto low = static_cast<std::size_t>(place);
     const std::size_t high = std::min(low + 1, known.size() - 1);
-    ends.push_back(known[low] + (place - static_cast<double>(low)) * (known[high] - known[low]));
+    ends.push_back(known[low] + (place - low) * (known[high] - known[low]));
   }
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   return ends;

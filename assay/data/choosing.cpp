@@ -30,7 +30,7 @@ class Choosing {
     if ((!classes.empty() || spec_.has("per_class")) && records_.labels.empty())
       fail(Fault::usage, "data '{}': classes= and per_class= need labels", text_);
     if (!classes.empty()) keep_classes(classes);
-    const auto seed = static_cast<std::uint64_t>(spec_.integer("seed", 1));
+    const std::uint64_t seed = spec_.integer("seed", 1);
     if (spec_.has("per_class")) choose_per_class(seed);
     if (spec_.has("sample"))
       keep(Rng(seed).sample(chosen_.size(),
@@ -109,7 +109,7 @@ class Choosing {
       fail(Fault::usage, "data '{0}': {1}={2}, but there are {3} records; choose 1 to {3}", text_, key, count,
            available);
     }
-    return static_cast<std::size_t>(count);
+    return count;
   }
 
   void keep(const std::vector<std::size_t>& positions) {

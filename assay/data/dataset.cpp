@@ -32,7 +32,7 @@ std::string Dataset::hash() const {
   Hasher hasher;
   constexpr std::size_t step = 512;  // part of what is hashed: inputs, labels and targets take turns
   // Large records are read a few at a time.
-  const auto bytes = static_cast<std::size_t>(element_count(record_shape())) * sizeof(float);
+  const auto bytes = element_count(record_shape()) * sizeof(float);
   const std::size_t piece =
       std::clamp<std::size_t>((std::size_t{64} << 20) / std::max<std::size_t>(1, bytes), 1, step);
   for (std::size_t begin = 0; begin < size(); begin += step) {

@@ -101,7 +101,7 @@ class Elastic {
     const double u = std::clamp(p.x, 0.0, 0.999) * 3, v = std::clamp(p.y, 0.0, 0.999) * 3;
     const auto i = static_cast<std::size_t>(u), j = static_cast<std::size_t>(v);
     const auto ease = [](double t) { return (1 - std::cos(t * std::numbers::pi)) / 2; };
-    const double a = ease(u - static_cast<double>(i)), b = ease(v - static_cast<double>(j));
+    const double a = ease(u - i), b = ease(v - j);
     const auto g = [&](std::size_t x, std::size_t y) { return grid_[offset + y * 4 + x]; };
     return (g(i, j) * (1 - a) + g(i + 1, j) * a) * (1 - b) +
            (g(i, j + 1) * (1 - a) + g(i + 1, j + 1) * a) * b;

@@ -163,8 +163,8 @@ Targets targets_of_table(const DataSpec& spec, const Source& source) {
   }
   const std::size_t width = columns.size();
   return {.width = width, .of = [targets, width](std::size_t record) {
-            const auto first = targets->begin() + static_cast<std::ptrdiff_t>(record * width);
-            return std::vector<float>(first, first + static_cast<std::ptrdiff_t>(width));
+            const auto first = targets->begin() + record * width;
+            return std::vector<float>(first, first + width);
           }};
 }
 

@@ -130,8 +130,7 @@ class Prepared final : public Dataset, public FromTexts {
 
   NamedArray read_other(std::size_t which, std::span<const std::size_t> indices) const {
     const InputFacts& input = facts_.others[which];
-    const std::size_t step =
-        static_cast<std::size_t>(element_count(input.record_shape)) * size_of(input.dtype);
+    const std::size_t step = element_count(input.record_shape) * size_of(input.dtype);
     std::vector<std::byte> bytes(indices.size() * step);
     for (std::size_t i = 0; i < indices.size(); ++i) {
       std::byte* const at = bytes.data() + i * step;

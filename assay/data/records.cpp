@@ -250,7 +250,7 @@ class WrittenRecords final : public Dataset {
 
  private:
   static std::size_t row_bytes(const InputFacts& input) {
-    return static_cast<std::size_t>(element_count(input.record_shape)) * size_of(input.dtype);
+    return element_count(input.record_shape) * size_of(input.dtype);
   }
 
   Record::Input place(std::size_t input, std::vector<std::byte>& bytes, std::size_t row) const {

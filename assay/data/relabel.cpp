@@ -58,8 +58,7 @@ void relabel(std::vector<std::int64_t>& labels, const std::vector<std::string>& 
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before[i] == rule.from) members.push_back(i);
     }
-    const auto count =
-        static_cast<std::size_t>(std::llround(rule.share * static_cast<double>(members.size())));
+    const auto count = static_cast<std::size_t>(std::llround(rule.share * members.size()));
     Rng rng(seed, {static_cast<std::uint64_t>(rule.from), static_cast<std::uint64_t>(rule.to)});
     for (const std::size_t m : rng.sample(members.size(), count)) labels[members[m]] = rule.to;
   }

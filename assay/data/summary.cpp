@@ -113,7 +113,7 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   }
   summary.mean = moments.mean;
   summary.deviation = std::sqrt(moments.squares / moments.count);
-  for (double& mean : summary.target_mean) mean /= static_cast<double>(dataset->size());
+  for (double& mean : summary.target_mean) mean /= dataset->size();
   return summary;
 }
 

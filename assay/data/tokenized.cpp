@@ -126,7 +126,7 @@ class TokenizedSource final : public Source, public FromTexts {
  private:
   template <typename T>
   void copy(const std::vector<T>& from, std::size_t index, void* out) const {
-    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(index * rows_.length);
+    const auto begin = from.begin() + index * rows_.length;
     std::copy_n(begin, rows_.length, static_cast<std::int64_t*>(out));
   }
 

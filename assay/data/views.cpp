@@ -38,7 +38,7 @@ class Interleaved {
   Interleaved(const InputFacts& input, std::size_t count)
       : input_(input),
         count_(count),
-        step_(static_cast<std::size_t>(element_count(input.record_shape)) * size_of(input.dtype)),
+        step_(element_count(input.record_shape) * size_of(input.dtype)),
         bytes_(count * step_) {}
   void take(const Array& piece, std::span<const std::size_t> rows) {
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -414,7 +414,7 @@ DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most) {
       element_count(given_data(whole)->record_shape()) + static_cast<std::int64_t>(whole->target_width());
   for (const InputFacts& other : whole->facts().others) elements += 2 * element_count(other.record_shape);
   const auto bytes = static_cast<double>(elements) * size_of(whole->dtype()) * whole->size();
-  return bytes <= static_cast<double>(most) ? std::make_shared<Held>(std::move(whole)) : whole;
+  return bytes <= most ? std::make_shared<Held>(std::move(whole)) : whole;
 }
 
 DatasetPtr altered(DatasetPtr whole, std::vector<bool> marked,

@@ -79,7 +79,7 @@ class ColumnChooser {
   std::optional<std::size_t> position(const std::string& name) const {
     const auto at = std::ranges::find(table_.header, name);
     if (at == table_.header.end()) return std::nullopt;
-    const auto column = static_cast<std::size_t>(at - table_.header.begin());
+    const std::size_t column = at - table_.header.begin();
     if (std::ranges::find(columns_, column) == columns_.end()) return std::nullopt;
     return column;
   }
@@ -310,7 +310,7 @@ class WordedSource final : public Source {
 
  private:
   static void copy(const WordedInput& input, std::size_t index, void* out) {
-    const auto size = static_cast<std::size_t>(element_count(input.facts.record_shape));
+    const std::size_t size = element_count(input.facts.record_shape);
     const auto at = static_cast<std::ptrdiff_t>(index * size);
     if (input.facts.dtype == DType::float32)
       std::copy_n(input.reals.begin() + at, size, static_cast<float*>(out));

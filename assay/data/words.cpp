@@ -37,7 +37,7 @@ void each_match(const re2::RE2& expression, const std::string& text, Visit visit
   re2::StringPiece match;
   for (std::size_t at = 0; at < text.size();) {
     if (!expression.Match(text, at, text.size(), re2::RE2::UNANCHORED, &match, 1)) return;
-    const auto begin = static_cast<std::size_t>(match.data() - text.data());
+    const std::size_t begin = match.data() - text.data();
     const bool taken = !match.empty() && visit(begin, begin + match.size());
     at = begin + (taken ? match.size() : text::character_at(text, std::min(begin, text.size() - 1)).length);
   }

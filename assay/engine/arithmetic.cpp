@@ -22,15 +22,15 @@ double multiply_adds(const Graph& graph, const Node& node, const ShapeOf& shape_
   const Shape &operand = shape(0), &weights = shape(1);
   if (traits->kind == OperatorKind::recurrent) {
     if (node.inputs.size() < 3) return 0;
-    return count(operand) / static_cast<double>(operand.back()) * (count(weights) + count(shape(2)));
+    return count(operand) / operand.back() * (count(weights) + count(shape(2)));
   }
   if (node.outputs.empty() || node.outputs[0] == no_value) return 0;
   const Shape& made = shape_of(node.outputs[0]);
   if (made.empty()) return 0;
   if (traits->kind == OperatorKind::convolution)
-    return count(weights) / static_cast<double>(weights[0]) * count(node.op == "Conv" ? made : operand);
-  if (node.op == "Gemm") return count(made) * count(operand) / static_cast<double>(made[0]);
-  if (node.op == "MatMul") return count(made) * static_cast<double>(operand.back());
+    return count(weights) / weights[0] * count(node.op == "Conv" ? made : operand);
+  if (node.op == "Gemm") return count(made) * count(operand) / made[0];
+  if (node.op == "MatMul") return count(made) * operand.back();
   return 0;
 }
 

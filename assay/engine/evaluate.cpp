@@ -52,23 +52,21 @@ std::vector<double> log_probabilities(std::span<const double> scores, bool known
 
 double Calibration::expected_error() const {
   double error = 0;
-  for (const Bin& bin : bins) error += std::abs(static_cast<double>(bin.correct) - bin.confidence);
-  return records == 0 ? 0 : error / static_cast<double>(records);
+  for (const Bin& bin : bins) error += std::abs(bin.correct - bin.confidence);
+  return records == 0 ? 0 : error / records;
 }
 
 double Calibration::greatest_error() const {
   double greatest = 0;
   for (const Bin& bin : bins) {
-    const double error = std::abs(static_cast<double>(bin.correct) - bin.confidence);
-    if (bin.records > 0) greatest = std::max(greatest, error / static_cast<double>(bin.records));
+    const double error = std::abs(bin.correct - bin.confidence);
+    if (bin.records > 0) greatest = std::max(greatest, error / bin.records);
   }
   return greatest;
 }
 
-double Calibration::brier() const { return records == 0 ? 0 : squared / static_cast<double>(records); }
-double Calibration::negative_log_likelihood() const {
-  return records == 0 ? 0 : surprise / static_cast<double>(records);
-}
+double Calibration::brier() const { return records == 0 ? 0 : squared / records; }
+double Calibration::negative_log_likelihood() const { return records == 0 ? 0 : surprise / records; }
 
 std::vector<std::uint8_t> finite_rows(const Array& values, std::size_t rows) {
   return on_numbers(values, [&](auto numbers) {
@@ -132,10 +130,10 @@ Evaluation Evaluator::result() const {
   Evaluation result = result_;
   if (result.records == 0) return result;
   const auto records = static_cast<double>(result.records);
-  if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
+  if (classifies_ && dataset_.has_labels()) result.accuracy = correct_ / records;
   if (classifies_ && calibration_.records > 0) result.calibration = calibration_;
   if (classifies_) return result;
-  result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+  result.mean_squared_error = squared_error_ / (records * dataset_.target_width());
   for (TargetError& target : result.targets) {
     target.mean_squared /= records;
     target.mean_absolute /= records;
@@ -156,7 +154,7 @@ void Evaluator::classify(const Answers& answers) {
   for (std::size_t i = 0; i < answers.predicted.size(); ++i) {
     result_.predictions.push_back(answers.predicted[i]);
     if (answers.labels.empty()) continue;
-    const auto label = static_cast<std::size_t>(answers.labels[i]);
+    const std::size_t label = answers.labels[i];
     if (label >= result_.class_records.size()) {
       fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
            dataset_.id(answers.indices[i]), answers.labels[i], result_.class_records.size());
@@ -257,7 +255,7 @@ std::size_t class_count(const Session& session) {
   if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
     std::rotate(shape.begin(), shape.begin() + axis, shape.begin() + axis + 1);
   if (!is_rows(shape)) return 0;
-  const auto count = static_cast<std::size_t>(element_count(shape) / std::max<std::int64_t>(1, shape[0]));
+  const std::size_t count = element_count(shape) / std::max<std::int64_t>(1, shape[0]);
   return count == 1 ? 2 : count;  // one says yes or no
 }
 
@@ -345,7 +343,7 @@ void add_squared_errors(const Evaluator::Answers& answers, std::vector<double>& 
   const std::size_t width = answers.errors.size() / std::max<std::size_t>(1, answers.indices.size());
   for (std::size_t i = 0; i < answers.errors.size(); ++i) {
     if (i % width == 0) all.push_back(0);
-    all.back() += answers.errors[i] * answers.errors[i] / static_cast<double>(width);
+    all.back() += answers.errors[i] * answers.errors[i] / width;
   }
 }
 

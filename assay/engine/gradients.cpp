@@ -63,8 +63,7 @@ RecordGradients by_recording(const Session& session, const Tensors& values, cons
            read.back().records());
   }
   const Array all = array::cat(hosts, 1);
-  const auto records = static_cast<std::size_t>(all.size(0)),
-             elements = static_cast<std::size_t>(all.size(1)), row = objective.numbers * elements;
+  const std::size_t records = all.size(0), elements = all.size(1), row = objective.numbers * elements;
   const Array gradients = array::zeros({all.size(0), static_cast<std::int64_t>(row)}, DType::float32);
   for (std::size_t r = 0; r < records; ++r) {
     objective.gradients(r, {all.elements<float>() + r * elements, elements},

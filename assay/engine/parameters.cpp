@@ -210,7 +210,7 @@ bool affine_of(const Graph& graph, const Node& node, Affine& affine) {
   const double epsilon = node.real("epsilon", 1e-5F);
   affine = {};
   for (std::size_t c = 0; c < gamma.size(); ++c) {
-    const double scale = gamma[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon);
+    const double scale = gamma[c] / std::sqrt(variance[c] + epsilon);
     affine.scale.push_back(static_cast<float>(scale));
     affine.shift.push_back(static_cast<float>(beta[c] - mean[c] * scale));
   }

@@ -199,7 +199,7 @@ std::vector<ResultForm> forms_on_zeros(const Node& node, std::span<const Operand
       }
       if (!is_real(type) && tells_size(node, i)) return {};
       check_size(*shape, size_of(type));
-      bytes += static_cast<std::size_t>(element_count(*shape)) * size_of(type);
+      bytes += element_count(*shape) * size_of(type);
       if (bytes > most_held_bytes) return {};
       inputs[i] = array::zeros(*shape, type);
     }

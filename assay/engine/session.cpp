@@ -245,17 +245,16 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
     }
     const IdRange<NodeId> every_node = s.graph.node_ids();
     const auto all = [&] { run(given, s.graph.outputs()); };
-    return std::vector<PlannedSegment>{
-        {.engine = "reference",
-         .nodes = {every_node.begin(), every_node.end()},
-         .measured = measured ? least_time(all) / static_cast<double>(records) : 0}};
+    return std::vector<PlannedSegment>{{.engine = "reference",
+                                        .nodes = {every_node.begin(), every_node.end()},
+                                        .measured = measured ? least_time(all) / records : 0}};
   };
   std::vector<PlannedSegment> planned = planned_for(2, false);
   if (measure) {
     // As many records as take a part of a second, but one for every thread.
     constexpr double most = 3e8;
     const double every = s.options.threads > 0 ? s.options.threads : static_cast<double>(available_threads()),
-                 preferred = static_cast<double>(preferred_batch());
+                 preferred = preferred_batch();
     double expected = 1;
     for (const PlannedSegment& segment : planned) expected += segment.nanoseconds;
     const double records = std::clamp(most / expected, std::min(every, preferred), preferred);

@@ -54,7 +54,7 @@ Array numbers(const Shape& shape, DType type, std::uint64_t stream, const Sample
     const double uniform = rng.uniform();
     out[i] = real     ? static_cast<float>(uniform)
              : counts ? whole(i + static_cast<std::int64_t>(made_up.seed) - 1)
-                      : whole(static_cast<std::int64_t>(uniform * static_cast<double>(made_up.integers)));
+                      : whole(static_cast<std::int64_t>(uniform * made_up.integers));
   }
   return in_memory(tensor, type);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/report/escape.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::evidence {
@@ -17,10 +18,8 @@ constexpr int listed_level = 2;  // of headings in a list of contents
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
   for (const char c : heading) {
-    if (c >= 'A' && c <= 'Z')
-      anchor += static_cast<char>(c - 'A' + 'a');
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-')
-      anchor += c;
+    if (is_alphanumeric(c) || c == '-')
+      anchor += lower_case(c);
     else if (c == ' ')
       anchor += '-';
   }
@@ -104,10 +103,9 @@ constexpr const char* style =
 std::string style_string(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : visible(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                       (c >= 'a' && c <= 'z') || c == ' ' || c == '-' || c == '.' || c == ',' || c == ':';
-    quoted += plain ? std::string(1, c) : fmt::format("\\{:x} ", byte);
+    const bool plain =
+        byte_of(c) >= 0x80 || is_alphanumeric(c) || c == ' ' || c == '-' || c == '.' || c == ',' || c == ':';
+    quoted += plain ? std::string(1, c) : fmt::format("\\{:x} ", byte_of(c));
   }
   return quoted + "\"";
 }

@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::evidence {
 namespace {
 
@@ -95,7 +97,7 @@ std::vector<std::string> gates_of(const report::Document& document) {
 std::string without_numbers(const std::string& text) {
   std::string masked;
   for (const char c : text) {
-    const bool digit = (c >= '0' && c <= '9') || c == '.';
+    const bool digit = is_digit(c) || c == '.';
     if (!digit)
       masked += c;
     else if (!masked.ends_with('0'))

@@ -86,7 +86,7 @@ report::Document read_result(const fs::path& file) {
 std::vector<std::string> command_of(const Step& step, const GatherOptions& options) {
   std::vector<std::string> command{this_program().string(), step.command};
   const auto add = [&](const std::string& flag, const std::string& value) {
-    if (has_argument(step, flag)) return;
+    if (has_argument(step, flag) || is_idle(step.command, flag)) return;
     command.push_back("--" + flag);
     if (!value.empty()) command.push_back(value);
   };

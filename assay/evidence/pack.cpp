@@ -16,6 +16,7 @@
 #include "assay/evidence/verdict.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/shell.h"
 
 namespace assay::evidence {
@@ -35,7 +36,7 @@ std::string result_file(const Step& step) { return std::string(results_folder) +
 
 void require_file_name(const std::string& name, std::string_view what) {
   const bool plain = !name.empty() && name.size() <= 100 && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    return is_alphanumeric(c) || c == '-' || c == '_';
   });
   if (!plain)
     fail(Fault::usage, "'{}' cannot be the name of a {}: letters, digits, - and _ make file names", name,

@@ -12,6 +12,7 @@
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/evidence/traceability.h"
 #include "assay/evidence/verdict.h"
 #include "assay/report/table_of.h"
@@ -308,7 +309,7 @@ class Verification {
           fmt::format("{} was collected, not run, so there is no command to run again", name));
       return;
     }
-    const std::vector<std::string> typed = options_.in_new_words(step.typed);
+    const std::vector<std::string> typed = without_idle(options_.in_new_words(step.typed));
     if (const std::string reason = why_not_repeated(typed, name); !reason.empty()) {
       document_.notices.push_back(fmt::format("{} is not run again: {}", name, reason));
       return;

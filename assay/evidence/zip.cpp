@@ -13,6 +13,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/zip_file.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::evidence {
 namespace {
@@ -23,9 +24,8 @@ namespace fs = std::filesystem;
 bool is_plain_path(const std::string& name) {
   constexpr std::size_t longest = 1024;
   if (name.empty() || name.size() > longest || name.front() == '/') return false;
-  const bool odd = std::ranges::any_of(name, [](char c) {
-    return c == '\\' || c == ':' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
+  const bool odd = std::ranges::any_of(
+      name, [](char c) { return c == '\\' || c == ':' || byte_of(c) < 0x20 || c == 0x7f; });
   const fs::path path(name.substr(0, name.size() - (name.ends_with('/') ? 1 : 0)));
   return !odd && path != "." && path.lexically_normal().native() == path.native() &&
          std::ranges::none_of(path, [](const fs::path& part) { return part == ".."; });

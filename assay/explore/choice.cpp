@@ -34,7 +34,7 @@ double mean_over(std::span<const coverage::Aim> way,
                  const std::function<double(const coverage::Aim&)>& number) {
   double sum = 0;
   for (const coverage::Aim& aim : way) sum += number(aim);
-  return sum / static_cast<double>(way.size());
+  return sum / way.size();
 }
 
 std::size_t any(const ChoiceView& view) { return view.rng.below(view.ways.size()); }

@@ -95,14 +95,14 @@ bool items_differ(Answers& answers, std::size_t record, const DisagreementOption
   ItemComparison comparison(answers, record, *options.task);
   std::vector<float>& nearest = comparison.nearest();
   closeness = std::numeric_limits<float>::infinity();
-  const double allowed = options.margin * static_cast<double>(nearest.size());
+  const double allowed = options.margin * nearest.size();
   if (!nearest.empty()) {
     const auto place = std::min(nearest.size() - 1, static_cast<std::size_t>(allowed));
-    std::ranges::nth_element(nearest, nearest.begin() + static_cast<std::ptrdiff_t>(place));
+    std::ranges::nth_element(nearest, nearest.begin() + place);
     closeness = nearest[place];
   }
   answers.items.push_back(comparison.take());
-  return static_cast<double>(comparison.differing()) > allowed;
+  return comparison.differing() > allowed;
 }
 
 // The first class of a record's scores, and its lead over the second.
@@ -136,7 +136,7 @@ std::optional<std::vector<float>> votes_on_items(const RecordItems& items) {
 }  // namespace
 
 Answers compare(const std::vector<Array>& scores, const DisagreementOptions& options) {
-  const auto records = static_cast<std::size_t>(scores[0].size(0));
+  const std::size_t records = scores[0].size(0);
   Answers answers{.networks = scores.size(),
                   .width = static_cast<std::size_t>(scores[0].size(1)),
                   .outputs = {},

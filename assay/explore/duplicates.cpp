@@ -10,13 +10,13 @@ namespace {
 double root_mean_square(const float* a, std::int64_t count) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * a[i];
-  return std::sqrt(sum / static_cast<double>(count));
+  return std::sqrt(sum / count);
 }
 
 // Whether the mean square difference is at most `most`; stops as soon as it cannot be.
 bool near(const float* a, const float* b, std::int64_t count, double most) {
   constexpr std::int64_t stride = 64;
-  const double bound = most * static_cast<double>(count);
+  const double bound = most * count;
   double sum = 0;
   for (std::int64_t begin = 0; begin < count && sum <= bound; begin += stride) {
     for (std::int64_t i = begin; i < std::min(count, begin + stride); ++i) {

@@ -91,7 +91,7 @@ Plausibility judge_plausibility(const Session& session, const coverage::Profile&
   std::ranges::sort(sorted);
   result.seeds = sorted.size();
   // The least value that at least this share do not exceed.
-  const double below = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
+  const double below = std::ceil(share * sorted.size() - 1e-9);
   result.bound = sorted[static_cast<std::size_t>(std::max(below, 1.0)) - 1];
   result.surprise = surprise_of(measure, reference, {found.values, training.dimensions, found.classes});
   for (const double value : result.surprise) result.implausible.push_back(!(value <= result.bound));

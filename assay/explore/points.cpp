@@ -64,7 +64,7 @@ Array normalised(const Array& gradients) {
     double squares = 0;
     for (const float gradient : all.subspan(begin, width))
       squares += static_cast<double>(gradient) * gradient;
-    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_gradient);
+    const auto size = static_cast<float>(std::sqrt(squares / width) + least_gradient);
     for (float& gradient : all.subspan(begin, width)) gradient /= size;
   }
   return result;

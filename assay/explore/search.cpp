@@ -176,7 +176,7 @@ class Searcher::Run {
       const auto outputs = answers.outputs_of(k, i);
       (k == row.target ? own : rest) += std::accumulate(outputs.begin(), outputs.end(), 0.0);
     }
-    rest /= static_cast<double>(networks_.size() - 1);
+    rest /= networks_.size() - 1;
     row.direction = own <= rest ? 1.0F : -1.0F;
     return row;
   }

@@ -47,7 +47,7 @@ double homogeneity(const Shares& shares, double here, double there) {
   for (const auto& [value, share] : shares) {
     const auto both = static_cast<double>(share.here + share.there);
     for (const auto& [count, of] : {std::pair(share.here, here), std::pair(share.there, there)}) {
-      const double expected = both * of / (here + there), apart = static_cast<double>(count) - expected;
+      const double expected = both * of / (here + there), apart = count - expected;
       statistic += apart * apart / expected;
     }
   }
@@ -55,11 +55,10 @@ double homogeneity(const Shares& shares, double here, double there) {
 }
 
 void add_shift(const std::string& name, const Shares& shares, Distribution& found) {
-  const auto here = static_cast<double>(found.here), there = static_cast<double>(found.there);
+  const double here = found.here, there = found.there;
   Shift shift{.characteristic = name, .p = homogeneity(shares, here, there)};
   for (const auto& [value, share] : shares) {
-    shift.distance +=
-        std::abs(static_cast<double>(share.here) / here - static_cast<double>(share.there) / there) / 2;
+    shift.distance += std::abs(share.here / here - share.there / there) / 2;
     found.values.push_back(share);
   }
   found.shifts.push_back(std::move(shift));

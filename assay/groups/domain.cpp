@@ -39,7 +39,7 @@ class Measured {
     if (column == all.end())
       fail(Fault::mismatch, "{}: {} has no characteristic '{}'; name it in meta=", domain_.file,
            data_.describe(), axis.characteristic);
-    const auto which = static_cast<std::size_t>(column - all.begin());
+    const std::size_t which = column - all.begin();
     std::map<std::string, int> numbers;
     for (const DomainValue& value : axis.values)
       numbers.emplace(value.value, static_cast<int>(numbers.size()));
@@ -56,7 +56,7 @@ class Measured {
     const DomainAxis& axis = domain_.axes[a];
     for (std::size_t v = 0; v < axis.values.size(); ++v) {
       DomainCoverage::Value value{axis.characteristic, axis.values[v].value, 0, axis.values[v].share};
-      value.records = static_cast<std::size_t>(std::ranges::count(coded_[a], static_cast<int>(v)));
+      value.records = std::ranges::count(coded_[a], static_cast<int>(v));
       value.few = value.records < axis.least;
       const double share = static_cast<double>(value.records) / data_.size();
       constexpr double rounding = 1e-12;

@@ -21,7 +21,7 @@ class DomainReader {
     for (const auto& [key, node] : root_) {
       const std::string name(key.str());
       if (name == "strength")
-        domain.strength = static_cast<std::size_t>(whole(node, 1));
+        domain.strength = whole(node, 1);
       else if (name == "excluded")
         continue;  // whose names are those of the tables
       else
@@ -81,8 +81,7 @@ class DomainReader {
     for (std::string& value : values(*table)) axis.values.push_back({std::move(value), {}});
     if (const toml::node* const shares = table->get("shares")) take_shares(*shares, axis);
     if (const toml::node* const tolerance = table->get("tolerance")) axis.tolerance = number(*tolerance, 0);
-    if (const toml::node* const least = table->get("least"))
-      axis.least = static_cast<std::size_t>(whole(*least, 0));
+    if (const toml::node* const least = table->get("least")) axis.least = whole(*least, 0);
     if (table->contains("tolerance") && !table->contains("shares"))
       refuse(*table->get("tolerance"), "tolerance is about shares, and there are none; add shares = {{...}}");
     return axis;

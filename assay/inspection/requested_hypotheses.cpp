@@ -147,8 +147,7 @@ RequestedHypotheses::Values RequestedHypotheses::annotate(const Batch& batch,
     const std::size_t a = asked[i / parts], p = i % parts;
     const std::vector<float> own = ask(a, {*dataset_, pieces[p].batch, pieces[p].texts});
     const std::size_t per_record = annotators_[a]->hypotheses().size() * count_of(positions_[a]);
-    std::ranges::copy(
-        own, values.by_annotator_[a].begin() + static_cast<std::ptrdiff_t>(p * asked_together * per_record));
+    std::ranges::copy(own, values.by_annotator_[a].begin() + p * asked_together * per_record);
   });
   return values;
 }

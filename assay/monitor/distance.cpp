@@ -49,7 +49,7 @@ std::vector<double> means_of(const Features& features, std::size_t classes) {
     for (std::size_t f = 0; f < features.width; ++f) {
       const double one = features.rows[i * features.width + f];
       means[c * features.width + f] += one;
-      all[f] += one / static_cast<double>(features.classes.size());
+      all[f] += one / features.classes.size();
     }
   }
   for (std::size_t c = 0; c < classes; ++c)
@@ -66,14 +66,13 @@ Matrix covariance_of(const Features& features, const std::vector<double>& means)
   std::vector<double> difference(width);
   for (std::size_t i = 0; i < features.classes.size(); ++i) {
     const double* const mean = means.data() + static_cast<std::size_t>(features.classes[i]) * width;
-    for (std::size_t f = 0; f < width; ++f)
-      difference[f] = static_cast<double>(features.rows[i * width + f]) - mean[f];
+    for (std::size_t f = 0; f < width; ++f) difference[f] = features.rows[i * width + f] - mean[f];
     for (std::size_t a = 0; a < width; ++a)
       for (std::size_t b = 0; b <= a; ++b) covariance[a * width + b] += difference[a] * difference[b];
   }
   double variance = 0;
-  for (double& one : covariance) one /= static_cast<double>(features.classes.size());
-  for (std::size_t f = 0; f < width; ++f) variance += covariance[f * width + f] / static_cast<double>(width);
+  for (double& one : covariance) one /= features.classes.size();
+  for (std::size_t f = 0; f < width; ++f) variance += covariance[f * width + f] / width;
   for (std::size_t f = 0; f < width; ++f) covariance[f * width + f] += ridge * variance + 1e-12;
   return covariance;
 }

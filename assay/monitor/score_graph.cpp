@@ -46,8 +46,7 @@ ValueId named_class(Nodes& nodes, ValueId scores, bool keep) {
 }
 
 ValueId distance(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
-  const auto classes = static_cast<std::int64_t>(monitor.classes),
-             width = static_cast<std::int64_t>(monitor.features);
+  const std::int64_t classes = monitor.classes, width = monitor.features;
   const ValueId means = nodes.constant("means", Array::of<float>({classes, width}, monitor.means)),
                 whitening = nodes.constant("whitening", Array::of<float>({width, width}, monitor.whitening));
   const ValueId named = named_class(nodes, scores, false);
@@ -60,7 +59,7 @@ ValueId distance(Nodes& nodes, ValueId scores, ValueId features, const Monitor& 
 // little is lost to rounding; infinite for references of other classes.
 ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& monitor) {
   const auto count = std::ssize(monitor.reference_classes);
-  const auto width = static_cast<std::int64_t>(monitor.features);
+  const std::int64_t width = monitor.features;
   std::vector<double> mean(monitor.features);
   for (std::size_t i = 0; i < monitor.references.size(); ++i)
     mean[i % monitor.features] += static_cast<double>(monitor.references[i]) / count;
@@ -71,7 +70,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
     for (std::int64_t f = 0; f < width; ++f) {
       const float moved = monitor.references[r * width + f] - centre[f];
       transposed[f * count + r] = moved;
-      half += 0.5 * moved * static_cast<double>(moved);
+      half += 0.5 * moved * moved;
     }
     halves.push_back(static_cast<float>(half));
   }
@@ -91,7 +90,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
 // class without references.
 ValueId surprise(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
   const auto count = std::ssize(monitor.reference_classes);
-  const auto width = static_cast<std::int64_t>(monitor.features);
+  const std::int64_t width = monitor.features;
   const ValueId near = nearness(nodes, features, named_class(nodes, scores, true), monitor);
   const ValueId nearest =
       nodes.add("ArgMin", {near}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});

@@ -7,6 +7,7 @@
 #include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
@@ -76,8 +77,7 @@ std::string summary_of(const OperatorInfo& info, const Mutant& mutant, const Edi
 std::string Mutant::id() const {
   std::string place;
   for (const char c : layer) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    const bool plain = is_alphanumeric(c) || c == '.' || c == '-';
     if (plain)
       place += c;
     else if (!place.empty() && place.back() != '_')

@@ -74,9 +74,7 @@ std::pair<double, double> interval(const std::vector<double>& values, const Scor
     means.push_back(sum / values.size());
   }
   std::ranges::sort(means);
-  const auto at = [&](double share) {
-    return means[static_cast<std::size_t>(std::lround(share * (means.size() - 1)))];
-  };
+  const auto at = [&](double share) { return means[std::lround(share * (means.size() - 1))]; };
   return {at(0.025), at(0.975)};
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include <assay/error.h>
@@ -14,6 +13,7 @@
 #include "assay/relevance/methods.h"
 #include "assay/relevance/paths.h"
 #include "assay/relevance/reach.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::relevance {
 
@@ -175,8 +175,8 @@ class OfRecords final : public Attribution {
 // Letters and digits, the letters small: other tools write "SmoothGrad", "KernelSHAP" and "grad_cam".
 std::string letters_of(std::string_view name) {
   std::string letters;
-  for (const unsigned char c : name) {
-    if (std::isalnum(c) != 0) letters += static_cast<char>(std::tolower(c));
+  for (const char c : name) {
+    if (is_alphanumeric(c)) letters += lower_case(c);
   }
   return letters;
 }

@@ -75,9 +75,9 @@ class LayerSums {
   // `relevance` of the carrier's value; `kept`: which records count.
   Found::Layer reduce(const Array& relevance, std::span<const std::int64_t> kept) const {
     const Array means = in_memory(reduce_to_neurons(relevance, carrier_, Reduction::mean), DType::float32);
-    Found::Layer found{.positions = static_cast<double>(relevance.count()) /
-                                    static_cast<double>(std::max<std::int64_t>(1, means.count())),
-                       .means = {}};
+    Found::Layer found{
+        .positions = static_cast<double>(relevance.count()) / std::max<std::int64_t>(1, means.count()),
+        .means = {}};
     for (const std::int64_t record : kept) {
       const float* const row = means.elements<float>() + record * layer_.neurons;
       found.means.insert(found.means.end(), row, row + layer_.neurons);
@@ -187,8 +187,7 @@ class Analyser {
     Evaluation& evaluation = result_.evaluation;
     evaluation.records = result_.records;
     const double records = std::max<std::size_t>(1, result_.records);
-    if (dataset_.has_labels() && !regresses_ && result_.records > 0)
-      evaluation.accuracy = static_cast<double>(correct_) / records;
+    if (dataset_.has_labels() && !regresses_ && result_.records > 0) evaluation.accuracy = correct_ / records;
     if (regresses_ && !options_.task && result_.records > 0) {
       evaluation.mean_squared_error = squared_error_ / (records * dataset_.target_width());
     }

@@ -37,7 +37,7 @@ std::pair<double, double> clopper_pearson(std::size_t hits, std::size_t trials, 
 
 WeightedBound weighted_bound(std::span<const Stratum> strata, double miss) {
   WeightedBound found{.estimate = 0, .upper = 0};
-  const double each = miss / static_cast<double>(std::max<std::size_t>(1, strata.size()));
+  const double each = miss / std::max<std::size_t>(1, strata.size());
   for (const Stratum& one : strata) {
     const double share = one.records == 0 ? 1 : static_cast<double>(one.failures) / one.records;
     found.estimate += one.weight * share;
@@ -48,7 +48,7 @@ WeightedBound weighted_bound(std::span<const Stratum> strata, double miss) {
 }
 
 std::vector<NamedBound> generalisation_bounds(const BoundInputs& inputs) {
-  const auto n = static_cast<double>(inputs.records), share = static_cast<double>(inputs.failures) / n;
+  const double n = inputs.records, share = inputs.failures / n;
   const std::string drawn = "test records are drawn independently from operation; ";
   const std::string unseen = drawn + "they had no part in training or choosing the network";
   std::vector<NamedBound> bounds{
@@ -57,12 +57,11 @@ std::vector<NamedBound> generalisation_bounds(const BoundInputs& inputs) {
       {"test set, Hoeffding", "test records", unseen, "Hoeffding 1963",
        std::min(1.0, share + std::sqrt(std::log(1 / inputs.miss) / (2 * n)))}};
   if (inputs.candidates > 1)
-    bounds.push_back({"best of " + std::to_string(inputs.candidates), "test records",
-                      drawn + "the network was chosen by them among so many, which were there before",
-                      "Langford, JMLR 2005",
-                      clopper_pearson(inputs.failures, inputs.records,
-                                      inputs.miss / static_cast<double>(inputs.candidates))
-                          .second});
+    bounds.push_back(
+        {"best of " + std::to_string(inputs.candidates), "test records",
+         drawn + "the network was chosen by them among so many, which were there before",
+         "Langford, JMLR 2005",
+         clopper_pearson(inputs.failures, inputs.records, inputs.miss / inputs.candidates).second});
   if (inputs.training) {
     const auto [failures, records] = *inputs.training;
     const double m = records;
@@ -71,8 +70,7 @@ std::vector<NamedBound> generalisation_bounds(const BoundInputs& inputs) {
         {"Occam's razor", "training records",
          "training records are drawn independently from operation; a network is as likely before "
          "training as its weights need bits",
-         "Blumer et al. 1987; Langford, JMLR 2005",
-         inverse_divergence(static_cast<double>(failures) / m, complexity)});
+         "Blumer et al. 1987; Langford, JMLR 2005", inverse_divergence(failures / m, complexity)});
   }
   return bounds;
 }

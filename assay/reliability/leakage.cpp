@@ -57,7 +57,7 @@ double spread_of(const Dataset& data, std::size_t elements) {
   double variance = 0;
   for (std::size_t i = 0; i < elements; ++i)
     variance += std::max(0.0, squares[i] / n - sums[i] / n * (sums[i] / n));
-  return std::sqrt(variance / static_cast<double>(elements));
+  return std::sqrt(variance / elements);
 }
 
 // The nearest training record of each test record within a distance.
@@ -68,7 +68,7 @@ class Nearest {
         training_(training),
         elements_(element_count(test.record_shape())),
         spread_(spread_of(training, elements_)),
-        most_(distance * spread_ * distance * spread_ * static_cast<double>(elements_)) {}
+        most_(distance * spread_ * distance * spread_ * elements_) {}
 
   Leakage find(Progress& progress) {
     Stage stage(progress, "nearest training records", test_.size(), "records");
@@ -112,7 +112,7 @@ class Nearest {
   void settle(Leakage& found) const {
     for (Twin& one : found.twins) {
       found.exact += one.distance == 0;
-      if (spread_ > 0) one.distance = std::sqrt(one.distance / static_cast<double>(elements_)) / spread_;
+      if (spread_ > 0) one.distance = std::sqrt(one.distance / elements_) / spread_;
       if (test_.has_labels() && training_.has_labels())
         one.same_label = test_.label(one.record) == training_.label(one.training);
       found.contradicting += !one.same_label;

@@ -17,12 +17,12 @@ constexpr double least = 1e-3, most = 1e3;
 // ln(sum exp) of a row times `factor`, and the mean of the row under that softmax.
 std::pair<double, double> of_row(std::span<const float> row, double factor) {
   double top = -std::numeric_limits<double>::infinity();
-  for (const float one : row) top = std::max(top, factor * static_cast<double>(one));
+  for (const float one : row) top = std::max(top, factor * one);
   double sum = 0, mean = 0;
   for (const float one : row) {
-    const double weight = std::exp(factor * static_cast<double>(one) - top);
+    const double weight = std::exp(factor * one - top);
     sum += weight;
-    mean += weight * static_cast<double>(one);
+    mean += weight * one;
   }
   return {top + std::log(sum), mean / sum};
 }
@@ -38,9 +38,9 @@ double derivative(const Scores& scores, double factor) {
   double sum = 0;
   for (std::size_t i = 0; i < scores.labels.size(); ++i) {
     const std::vector<float> row = wide_row(scores, i);
-    sum += of_row(row, factor).second - static_cast<double>(row[scores.labels[i]]);
+    sum += of_row(row, factor).second - row[scores.labels[i]];
   }
-  return sum / static_cast<double>(scores.labels.size());
+  return sum / scores.labels.size();
 }
 
 // Scores before what makes probabilities of them.
@@ -64,7 +64,7 @@ Scores scores_of_records(const Session& session, const DatasetPtr& dataset, std:
          const Array value = session.run(given, std::span(&scores.value, 1)).at(scores.value);
          require_rows(session, value, records.indices.size());
          const Array rows = value.reshape({std::ssize(records.indices), -1}).to(DType::float32).contiguous();
-         scores.classes = static_cast<std::size_t>(rows.size(1));
+         scores.classes = rows.size(1);
          for (std::size_t i = 0; i < records.indices.size(); ++i) {
            const auto row = rows.as<float>().subspan(i * scores.classes, scores.classes);
            const bool counts = records.labels[i] < static_cast<std::int64_t>(classes) &&
@@ -84,9 +84,9 @@ double negative_log_likelihood(const Scores& scores, double temperature) {
   double sum = 0;
   for (std::size_t i = 0; i < scores.labels.size(); ++i) {
     const std::vector<float> row = wide_row(scores, i);
-    sum += of_row(row, 1 / temperature).first - static_cast<double>(row[scores.labels[i]]) / temperature;
+    sum += of_row(row, 1 / temperature).first - row[scores.labels[i]] / temperature;
   }
-  return sum / static_cast<double>(scores.labels.size());
+  return sum / scores.labels.size();
 }
 
 double fitted_temperature(const Scores& scores) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "assay/report/percent.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::report {
@@ -14,8 +15,6 @@ constexpr std::size_t gap = 2;              // columns between two cells
 constexpr std::size_t narrowest_text = 20;  // columns that a longer text keeps
 
 using Cells = std::vector<std::string>;
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Bytes of the first `count` code points.
 std::size_t bytes_of(std::string_view text, std::size_t count) {

@@ -5,23 +5,26 @@
 #include "assay/support/text/visible.h"
 
 namespace assay::report {
-std::string valid_utf8(std::string_view bytes) {
-  return for_each_character(bytes, [](std::string& out, std::string_view c) { out += c; });
+namespace {
+
+// The character as XML and HTML show it, where it stands for markup there; empty: it stands for itself.
+std::string_view entity(std::string_view c) {
+  return c == "&" ? "&amp;" : c == "<" ? "&lt;" : c == ">" ? "&gt;" : "";
 }
+
+bool is_line_or_tab(std::string_view c) { return c == "\n" || c == "\t" || c == "\r"; }
+
+}  // namespace
 
 std::string xml_escaped(std::string_view bytes) {
   return for_each_character(bytes, [](std::string& out, std::string_view c) {
-    if (c == "&")
-      out += "&amp;";
-    else if (c == "<")
-      out += "&lt;";
-    else if (c == ">")
-      out += "&gt;";
+    if (!entity(c).empty())
+      out += entity(c);
     else if (c == "\"")
       out += "&quot;";
     else if (c == "'")
       out += "&apos;";
-    else if (c == "\n" || c == "\t" || c == "\r")
+    else if (is_line_or_tab(c))
       out += fmt::format("&#{};", static_cast<int>(c[0]));
     else if (!shown_character(c).empty())
       out += shown_character(c);
@@ -35,15 +38,11 @@ std::string xml_escaped(std::string_view bytes) {
 std::string markdown_escaped(std::string_view bytes) {
   constexpr std::string_view markup = "\\`*_{}[]()#+!|~";
   return for_each_character(bytes, [&](std::string& out, std::string_view c) {
-    if (c == "&")
-      out += "&amp;";
-    else if (c == "<")
-      out += "&lt;";
-    else if (c == ">")
-      out += "&gt;";
+    if (!entity(c).empty())
+      out += entity(c);
     else if (c == "@")
       out += "@\xE2\x80\x8B";  // a space without width, so that no one is notified
-    else if (c == "\n" || c == "\t" || c == "\r")
+    else if (is_line_or_tab(c))
       out += ' ';
     else if (!shown_character(c).empty())
       out += "\\" + shown_character(c);

@@ -7,9 +7,6 @@
 
 namespace assay::report {
 
-// Valid UTF-8: every byte that begins no valid sequence becomes U+FFFD.
-std::string valid_utf8(std::string_view bytes);
-
 // For XML 1.0 attributes and text: the five special characters as entities, line breaks and tabs as
 // references, what XML cannot hold (U+FFFE, U+FFFF, invalid UTF-8) as U+FFFD, other characters that act as
 // visible() shows them.

@@ -3,6 +3,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::report {
@@ -137,7 +138,7 @@ class Parser {
     std::string whole(number.substr(0, point)), fraction(number.substr(std::min(point + 1, number.size())));
     const std::string digits = whole + fraction;
     const bool fits = !digits.empty() && digits.size() <= longest_threshold &&
-                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+                      std::all_of(digits.begin(), digits.end(), is_digit);
     if (!fits) refuse(fmt::format("the threshold '{}' is not a decimal number", trimmed(rest_)));
     if (percent) {
       whole.insert(0, whole.size() < 2 ? 2 - whole.size() : 0, '0');

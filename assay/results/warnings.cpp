@@ -31,7 +31,7 @@ struct Combinations {
     const double count = row.value > 0 ? std::stod(row.covered) / row.value : std::stod(row.coverable);
     if (row.coverable == "1")
       single.push_back(where);
-    else if (count > static_cast<double>(records))
+    else if (count > records)
       many.push_back(fmt::format("{} ({})", where, row.coverable));
     largest = std::max(largest, count);
   }

@@ -38,11 +38,11 @@ Apfd apfd(std::span<const std::size_t> order, const std::vector<bool>& fault) {
   check_permutation(order, fault.size());
   Apfd result;
   result.tests = fault.size();
-  result.faults = static_cast<std::size_t>(std::count(fault.begin(), fault.end(), true));
+  result.faults = std::count(fault.begin(), fault.end(), true);
   if (result.faults == 0) return result;
   double places = 0;
   for (std::size_t i = 0; i < order.size(); ++i) places += fault[order[i]] ? static_cast<double>(i + 1) : 0;
-  const auto n = static_cast<double>(result.tests), k = static_cast<double>(result.faults);
+  const double n = result.tests, k = result.faults;
   result.value = 1 - places / (k * n) + 1 / (2 * n);
   result.greatest = 1 - (k + 1) / (2 * n) + 1 / (2 * n);
   result.curve = corners(order, fault, k);

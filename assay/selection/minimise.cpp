@@ -145,7 +145,7 @@ std::vector<std::size_t> without_redundant(const CoveredRows& rows, std::vector<
     const auto row = rows.row(chosen[i]);
     if (!std::all_of(row.begin(), row.end(), [&](std::uint32_t item) { return times[item] > 1; })) continue;
     for (const std::uint32_t item : row) --times[item];
-    chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+    chosen.erase(chosen.begin() + i);
   }
   return chosen;
 }

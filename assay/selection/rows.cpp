@@ -22,7 +22,7 @@ CoveredRows CoveredRows::canonical() && {
                     std::is_sorted(begin.begin(), begin.end());
   if (!rows)
     fail(Fault::data, "covered items: the beginnings of the rows do not describe {} entries", items.size());
-  const auto at = [&](std::uint64_t place) { return items.begin() + static_cast<std::ptrdiff_t>(place); };
+  const auto at = [&](std::uint64_t place) { return items.begin() + place; };
   std::uint64_t first = 0;  // of the row, in the rows as they were given
   for (std::size_t r = 0; r < records(); ++r) {
     const auto from = at(first), to = at(begin[r + 1]);

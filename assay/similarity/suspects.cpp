@@ -102,7 +102,7 @@ class Search {
         suspect.finding = finding;
       }
       suspect.record = records[i];
-      suspect.mean += similarities[i] / static_cast<double>(pictures_.size());
+      suspect.mean += similarities[i] / pictures_.size();
       const Match match{records[i], similarities[i]};
       if (nearest.size() < options_.nearest) {
         nearest.push_back(match);

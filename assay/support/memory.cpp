@@ -102,7 +102,7 @@ std::uint64_t memory_limit() { return limit(); }
 void require_memory(std::uint64_t bytes, std::string_view what) {
   if (bytes <= memory_limit()) return;
   fail(Fault::resources, "{}: would take {:.3g} GB, more than the limit of {:.3g} GB; raise the memory limit",
-       what, static_cast<double>(bytes) / 1e9, static_cast<double>(memory_limit()) / 1e9);
+       what, bytes / 1e9, memory_limit() / 1e9);
 }
 
 void use_large_pages(void* begin, std::size_t bytes) {

@@ -25,8 +25,7 @@ Spread spread_of(const Traces& traces, const std::vector<std::size_t>& records) 
   const double n = records.size();
   Spread spread{std::vector<double>(traces.dimensions, 0.0), std::vector<double>(traces.dimensions, 0.0)};
   for (const std::size_t r : records) {
-    for (std::size_t d = 0; d < traces.dimensions; ++d)
-      spread.mean[d] += static_cast<double>(traces.row(r)[d]) / n;
+    for (std::size_t d = 0; d < traces.dimensions; ++d) spread.mean[d] += traces.row(r)[d] / n;
   }
   for (const std::size_t r : records) {
     for (std::size_t d = 0; d < traces.dimensions; ++d)
@@ -95,7 +94,7 @@ std::vector<double> covariance(const Traces& traces, const std::vector<std::size
     }
     add_own_products(centred, 1, sums.data(), n, threads);
   }
-  for (double& s : sums) s /= static_cast<double>(records.size() - 1);
+  for (double& s : sums) s /= records.size() - 1;
   return sums;
 }
 

@@ -43,9 +43,8 @@ void LsaReference::prepare(std::int32_t c, std::vector<double> white) {
   const ClassGaussian& fitted = gaussians_.classes.at(c);
   Kernel& kernel = kernels_[c];
   kernel.white = std::move(white);
-  kernel.constant =
-      std::log(static_cast<double>(fitted.records)) +
-      static_cast<double>(n) * (std::log(2 * std::numbers::pi) / 2 + std::log(scott(fitted.records, n)));
+  kernel.constant = std::log(static_cast<double>(fitted.records)) +
+                    n * (std::log(2 * std::numbers::pi) / 2 + std::log(scott(fitted.records, n)));
   for (std::size_t i = 0; i < n; ++i) kernel.constant += std::log(fitted.cholesky[i * n + i]);
   kernel.references = std::make_unique<surprise::References<double>>(kernel.white, n);
 }

@@ -70,7 +70,7 @@ References<T>::References(std::span<const T> rows, std::size_t dimensions)
   for (std::size_t r = 0; r < records_; ++r) {
     for (std::size_t d = 0; d < dimensions; ++d) centre_[d] += static_cast<double>(rows[r * dimensions + d]);
   }
-  for (double& c : centre_) c /= static_cast<double>(std::max<std::size_t>(records_, 1));
+  for (double& c : centre_) c /= std::max<std::size_t>(records_, 1);
   double widest = 0;
   for (std::size_t r = 0; r < records_; ++r) {
     for (std::size_t d = 0; d < dimensions; ++d)
@@ -132,11 +132,10 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
     for (const Range& range : ranges) {
       for (std::size_t start = range.begin; start < range.end; start += width) {
         const std::size_t count = std::min(width, range.end - start);
-        const auto wide = static_cast<std::int64_t>(columns), places = static_cast<std::int64_t>(count);
+        const std::int64_t wide = columns, places = count;
         array::gemm(rows, places, wide, {packed.data(), wide}, {packed_.data() + start * columns, 1, wide},
                     {out.data(), places}, false);
-        const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start),
-                                              norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
+        const double norm = *std::max_element(norms_.begin() + start, norms_.begin() + (start + count));
         for (std::size_t i = 0; i < rows; ++i)
           consume(first + i, facts[i], start, out.data() + i * count, count, error_bound(facts[i], norm));
       }

@@ -61,9 +61,7 @@ void Detector::choose_heads(const std::vector<std::string>& names, const TaskSub
 std::pair<const TaskOutput*, std::size_t> Detector::head_output(std::size_t grid, const std::string& name,
                                                                 const TaskSubject& subject) const {
   const std::int64_t stride = form_.strides[grid];
-  const auto cells = [&](double side) {
-    return static_cast<std::int64_t>(std::ceil(side / static_cast<double>(stride)));
-  };
+  const auto cells = [&](double side) { return static_cast<std::int64_t>(std::ceil(side / stride)); };
   const HeadShape head{static_cast<std::int64_t>(form_.sides.size() / form_.strides.size()),
                        cells(size_->height), cells(size_->width), stride};
   std::pair<const TaskOutput*, std::size_t> found{};

@@ -28,7 +28,7 @@ double percentile(std::vector<double>& values, double at) {
   const double place = at * static_cast<double>(values.size() - 1);
   const auto low = static_cast<std::size_t>(place);
   const std::size_t high = std::min(low + 1, values.size() - 1);
-  return values[low] + (place - static_cast<double>(low)) * (values[high] - values[low]);
+  return values[low] + (place - low) * (values[high] - values[low]);
 }
 
 }  // namespace

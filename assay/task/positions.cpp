@@ -344,8 +344,8 @@ std::optional<std::int64_t> ignored_label(const SpecOptions& options) {
   const std::string& text = options.text("ignore");
   if (text.empty() || text == "none") return std::nullopt;
   const double number = options.number("ignore");
-  const auto label = static_cast<std::int64_t>(std::llround(number));
-  if (static_cast<double>(label) != number)
+  const std::int64_t label = std::llround(number);
+  if (label != number)
     fail(Fault::usage, "{}: ignore={} is not a whole number, nor none", options.owner(), text);
   return label;
 }

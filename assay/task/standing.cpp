@@ -133,14 +133,13 @@ Standing standing_of(std::span<const Lead> leads, const Items& items, double sha
   }
   standing.items = counted.size();
   if (counted.empty()) return standing;
-  const double allowed = share * static_cast<double>(counted.size());
-  standing.beyond = static_cast<double>(standing.changed) > allowed;
+  const double allowed = share * counted.size();
+  standing.beyond = standing.changed > allowed;
   const auto place = std::min(counted.size() - 1, static_cast<std::size_t>(allowed));
   const auto value = [&](std::size_t i) {
     return std::isnan(leads[i].value) ? -std::numeric_limits<float>::infinity() : leads[i].value;
   };
-  std::ranges::nth_element(counted, counted.begin() + static_cast<std::ptrdiff_t>(place), std::less<>(),
-                           value);
+  std::ranges::nth_element(counted, counted.begin() + place, std::less<>(), value);
   standing.deciding = leads[counted[place]];
   return standing;
 }

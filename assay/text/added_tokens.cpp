@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 
 namespace assay::text {
@@ -21,7 +22,7 @@ std::size_t leading_space(std::string_view text) {
 // Where the last character begins. REQUIRES a text that is not empty.
 std::size_t last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
-  while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  while (continues_character(text[at])) --at;
   return at;
 }
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::text {
 namespace {
 
@@ -52,9 +54,7 @@ void put_byte_letters(AlignedText& text) {
   const std::string& bytes = text.text();
   changes.reserve(bytes.size());
   for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool continues = (byte & 0xC0) == 0x80;
-    changes.push_back({letter_of_byte(byte), continues ? 1 : 0});
+    changes.push_back({letter_of_byte(byte_of(c)), continues_character(c) ? 1 : 0});
   }
   text.transform(changes);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::text {
 
 PrefixTree::PrefixTree(const std::vector<std::pair<std::string, std::uint32_t>>& entries) {
@@ -12,7 +14,7 @@ PrefixTree::PrefixTree(const std::vector<std::pair<std::string, std::uint32_t>>&
   entries_.assign(sorted.begin(), sorted.end());
   for (unsigned byte = 0; byte <= 256; ++byte) {
     const auto first = std::ranges::partition_point(
-        entries_, [&](const auto& entry) { return static_cast<unsigned char>(entry.first[0]) < byte; });
+        entries_, [&](const auto& entry) { return byte_of(entry.first[0]) < byte; });
     begin_of_byte_.push_back(static_cast<std::uint32_t>(first - entries_.begin()));
   }
 }
@@ -26,12 +28,12 @@ void PrefixTree::narrow(unsigned char byte, std::size_t at, std::size_t& low, st
   // The entry that ends here comes first.
   const auto *const begin = entries_.data() + low, *const end = entries_.data() + high;
   const auto value = [at](const auto& entry) {
-    return entry.first.size() <= at ? -1 : static_cast<int>(static_cast<unsigned char>(entry.first[at]));
+    return entry.first.size() <= at ? -1 : int{byte_of(entry.first[at])};
   };
   const auto* const first = std::partition_point(begin, end, [&](const auto& e) { return value(e) < byte; });
   const auto* const last = std::partition_point(first, end, [&](const auto& e) { return value(e) <= byte; });
-  low = static_cast<std::size_t>(first - entries_.data());
-  high = static_cast<std::size_t>(last - entries_.data());
+  low = first - entries_.data();
+  high = last - entries_.data();
 }
 
 }  // namespace assay::text

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::text {
 
 class PrefixTree {
@@ -25,7 +27,7 @@ class PrefixTree {
   void for_each(std::string_view text, Visit visit) const {
     std::size_t low = 0, high = entries_.size();
     for (std::size_t length = 0; length < text.size() && low < high; ++length) {
-      narrow(static_cast<unsigned char>(text[length]), length, low, high);
+      narrow(byte_of(text[length]), length, low, high);
       if (low < high && entries_[low].first.size() == length + 1) visit(length + 1, entries_[low].second);
     }
   }

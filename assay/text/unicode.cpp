@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 
 namespace assay::text {
 namespace {
@@ -44,9 +45,9 @@ std::vector<Change> decomposed(std::string_view text, bool compatible) {
   std::vector<Change> all;
   std::size_t sorted = 0;
   const auto sort_marks = [&] {
-    std::stable_sort(
-        all.begin() + static_cast<std::ptrdiff_t>(sorted), all.end(),
-        [](const Change& a, const Change& b) { return combining_class(a.code) < combining_class(b.code); });
+    std::stable_sort(all.begin() + sorted, all.end(), [](const Change& a, const Change& b) {
+      return combining_class(a.code) < combining_class(b.code);
+    });
   };
   for (std::size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);
@@ -95,15 +96,13 @@ std::vector<Change> composed(const std::vector<Change>& parts) {
 }
 
 bool is_inert(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::ranges::all_of(text, [](char c) { return byte_of(c) < 0x80; });
 }
 
 }  // namespace
 
 Character character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
-  };
+  const auto byte = [&](std::size_t i) { return char32_t{byte_of(text[at + i])}; };
   const char32_t first = byte(0);
   if (first < 0x80) return {first, 1};
   if (first < 0xE0) return {(first & 0x1F) << 6 | (byte(1) & 0x3F), 2};

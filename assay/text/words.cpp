@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/text/byte_letters.h"
 
@@ -21,15 +22,15 @@ constexpr std::string_view byte_space = "Ġ", plain_space = "▁";
 bool begins_without_space(std::string_view token, bool of_bytes) {
   if (token.empty()) return false;
   std::vector<unsigned char> bytes;
-  if (const auto byte = byte_written(token)) {
-    bytes = {*byte};
+  if (const auto written = byte_written(token)) {
+    bytes = {*written};
   } else if (of_bytes) {
     for (const char32_t letter : character_codes(token).value_or(std::vector<char32_t>())) {
       if (const auto meant = byte_of_letter(letter)) bytes.push_back(*meant);
       if (bytes.size() == 2) break;
     }
   } else {
-    for (const char one : token.substr(0, 2)) bytes.push_back(static_cast<unsigned char>(one));
+    for (const char one : token.substr(0, 2)) bytes.push_back(byte_of(one));
   }
   if (bytes.empty()) return false;
   const auto second_is = [&](int low, int high) {

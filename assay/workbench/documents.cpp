@@ -1,9 +1,9 @@
 #include "assay/workbench/documents.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 #include "assay/workbench/query/sql_text.h"
 
 namespace assay::workbench {
@@ -14,10 +14,7 @@ constexpr std::size_t most_columns = 500;
 // Letters, digits and _ in lower case; "-" and blanks become _.
 std::string identifier(std::string_view text) {
   std::string name;
-  for (const char c : text)
-    name += std::isalnum(static_cast<unsigned char>(c)) != 0
-                ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
-                : '_';
+  for (const char c : text) name += is_alphanumeric(c) ? lower_case(c) : '_';
   return name;
 }
 

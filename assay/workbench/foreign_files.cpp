@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 
 namespace assay::workbench {
 namespace fs = std::filesystem;
@@ -50,8 +51,7 @@ class JudgedFile {
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t number = 0;
-  for (std::size_t i = 0; i < sizeof number; ++i)
-    number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  for (std::size_t i = 0; i < sizeof number; ++i) number = number << 8 | byte_of(bytes[at + i]);
   return number;
 }
 

@@ -22,7 +22,7 @@ class SomeHypotheses final : public inspection::Annotator {
     for (std::size_t r = 0; r < records.size(); ++r) {
       for (const std::size_t place : places_) {
         const auto begin = all.values.begin() + (r * count + place) * positions;
-        some.values.insert(some.values.end(), begin, begin + static_cast<std::ptrdiff_t>(positions));
+        some.values.insert(some.values.end(), begin, begin + positions);
       }
     }
     return some;

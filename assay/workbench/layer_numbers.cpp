@@ -5,6 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 #include "assay/workbench/query/inspect_clause.h"
 #include "assay/workbench/query/names.h"
 
@@ -24,8 +25,7 @@ bool compares(const Token& token) {
 }
 
 bool is_whole(const Token& token) {
-  return token.kind == Token::Kind::number &&
-         std::ranges::all_of(token.text, [](char c) { return c >= '0' && c <= '9'; });
+  return token.kind == Token::Kind::number && std::ranges::all_of(token.text, is_digit);
 }
 
 // Relations of a statement that have both columns, by the names they go by in it.

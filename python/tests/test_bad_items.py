@@ -132,7 +132,7 @@ def test_every_command_says_what_is_wrong_with_labels(place, task, labels, code,
         loss = ["--loss", "mse"] if (command, name) == ("train", "regression") else []
         data = "data.npz,range=0:1"
         more = [m.format(data=data) for m in more]
-        run = asked(place, *command.split(), f"{name}.onnx", data, *more, "--task", task, "--force", "--quiet", *loss)
+        run = asked(place, *command.split(), f"{name}.onnx", data, *more, "--task", task, "--quiet", *loss)
         message = run.stderr.strip().splitlines()[-1]
         assert run.returncode == code, (command, message)
         assert re.search(said, message), (command, message)
@@ -147,7 +147,7 @@ def test_an_alphabet_of_other_characters_is_said(place):
     gate = ["--fail-under", "outside-alphabet<=0"]
     codes = [asked(place, "evaluate", "text.onnx", "data.npz", *alphabet, *gate).returncode for alphabet in (own, foreign)]
     assert codes == [0, 2]
-    trained = asked(place, "train", "text.onnx", "data.npz", *foreign, "--epochs", "1", "--out", "trained.onnx", "--force")
+    trained = asked(place, "train", "text.onnx", "data.npz", *foreign, "--epochs", "1", "--out", "trained.onnx")
     assert trained.returncode == 5 and "U+0061 of a label is not in the alphabet" in trained.stderr
 
 
@@ -168,5 +168,5 @@ def test_no_records_and_cut_files_are_said(place, command):
     (place / "cut.npz").write_bytes(whole[: len(whole) // 2])
     for data, said in [("none.npz", "there are no records; give at least one"), ("cut.npz", "fetch or save it again")]:
         more = (m.format(data=data) for m in COMMANDS[command])
-        run = asked(place, *command.split(), "pixels.onnx", data, *more, "--task", "pixels", "--force", "--quiet")
+        run = asked(place, *command.split(), "pixels.onnx", data, *more, "--task", "pixels", "--quiet")
         assert (run.returncode, said in run.stderr) == (5, True), run.stderr

@@ -50,7 +50,7 @@ def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
     assert together.figures()["accuracy"] == pytest.approx((outputs.argmax(1) == alone).mean())
     calls = [
         (assay.importance, {}),
-        (assay.cover, {"train": data, "test": data, "criterion": "kmnc", "force": True}),
+        (assay.cover, {"train": data, "test": data, "criterion": "kmnc"}),
         (assay.select, {"by": "deepgini"}),
         (assay.mutate, {"count": 2, "quality": 1}),
         (assay.inspect, {"hypotheses": "label"}),

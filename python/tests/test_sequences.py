@@ -84,7 +84,7 @@ def test_every_analysis_takes_sequences(onnx, tmp_path):
     x, y = sentences()
     data = assay.sequences(x, y, lengths="lengths", range=(-4, 4))
     assert assay.importance(net, data, task="tokens").table("neurons")
-    assert assay.cover(net, train=data, test=data, criterion="kmnc", items="all", task="tokens", force=True).headline
+    assert assay.cover(net, train=data, test=data, criterion="kmnc", items="all", task="tokens").headline
     assert assay.mutate(net, data, task="tokens", count=2, quality=1).facts["judged"] > 0
     row = assay.attack(net, data, task="tokens", attack="pgd[eps=0.5]", margin=0, out=str(tmp_path)).table("attacks")[0]
     assert row["successes"] > 0
@@ -166,7 +166,7 @@ def test_sequences_in_files_are_those_in_memory(onnx, tmp_path, told):
         file, memory = (call(net, data, task="tokens", **options).document for data in (spec, given))
         assert file["tables"] == memory["tables"]
     file, memory = (
-        assay.cover(net, train=data, test=data, criterion=["kmnc", "dsc"], items="all", task="tokens", by_class=True, force=True)
+        assay.cover(net, train=data, test=data, criterion=["kmnc", "dsc"], items="all", task="tokens", by_class=True)
         for data in (spec, given)
     )
     assert file.document["tables"] == memory.document["tables"]

@@ -268,7 +268,7 @@ def test_coverage_by_items_is_that_of_positions_as_records(onnx):
 def test_items_are_drawn_by_the_seed(onnx, tmp_path):
     pixels, _, weights = positions_network(onnx)
     x, y = segmentation(weights)
-    options = {"train": (x[:12], y[:12]), "criterion": "kmnc[sections=50]", "force": True}
+    options = {"train": (x[:12], y[:12]), "criterion": "kmnc[sections=50]"}
     one, again, other, whole = (
         covered(assay.cover(pixels, test=(x, y), items=items, seed=seed, **options), "layer")
         for items, seed in [("3", 1), ("3", 1), ("3", 2), ("all", 1)]
@@ -294,7 +294,7 @@ def test_profiles_of_items_and_of_records_differ(onnx, tmp_path):
 def test_classes_of_records_with_items_are_asked_for(onnx):
     pixels, rows, weights = positions_network(onnx)
     x, y = segmentation(weights)
-    options = {"train": (x, y), "test": (x, y), "force": True}
+    options = {"train": (x, y), "test": (x, y)}
     with pytest.raises(assay.errors.UsageError, match="look at the items"):
         assay.cover(pixels, criterion="nc", by_class=True, **options)
     with pytest.raises(assay.errors.MismatchError, match="surprise .dsa, dsc. compares classes"):
@@ -303,7 +303,7 @@ def test_classes_of_records_with_items_are_asked_for(onnx):
         assay.select(pixels, (x, y), by="dsa", train=(x, y))
     flat = np.moveaxis(x, 1, -1).reshape(-1, 3)
     with pytest.raises(assay.errors.UsageError, match="one decision each"):
-        assay.cover(rows, train=(flat, y.ravel()), test=(flat, y.ravel()), criterion="nc", items="all", force=True)
+        assay.cover(rows, train=(flat, y.ravel()), test=(flat, y.ravel()), criterion="nc", items="all")
 
 
 def test_mutants_are_scored_by_class_of_items(onnx, tmp_path):
@@ -427,13 +427,13 @@ def test_training_leaves_out_items_that_do_not_count(onnx, tmp_path):
     options = {"model": pixels, "out": str(tmp_path / "net.onnx"), "epochs": 2, "train_batch": 2, "no_shuffling": True, "optimiser": "adam"}
     losses = [row["loss"] for row in assay.train(data=(x, y), **options).table("epochs")]
     rest = np.r_[0:2, 4:6]
-    alone = [row["loss"] for row in assay.train(data=(x[rest], y[rest]), force=True, **options).table("epochs")]
+    alone = [row["loss"] for row in assay.train(data=(x[rest], y[rest]), **options).table("epochs")]
     assert losses == pytest.approx(alone, rel=1e-5)
     with pytest.raises(assay.errors.DataError, match="no item of .* counts"):
-        assay.train(data=(x, np.full_like(y, 255)), force=True, **options)
+        assay.train(data=(x, np.full_like(y, 255)), **options)
     y[5, 0, 0] = 9
     with pytest.raises(assay.errors.DataError, match="record '5': label 9 at position 0"):
-        assay.train(data=(x, y), force=True, **options)
+        assay.train(data=(x, y), **options)
 
 
 def test_commands_say_what_has_no_effect_on_items(onnx, tmp_path):
@@ -958,7 +958,7 @@ def test_records_are_as_surprising_as_their_items(onnx, tmp_path):
 
     def order(net, data, train, **options):
         file = tmp_path / "order.txt"
-        assay.select(net, data, train=train, by="dsa", layer="hidden", out=str(file), force=True, **options)
+        assay.select(net, data, train=train, by="dsa", layer="hidden", out=str(file), **options)
         return [int(line) for line in file.read_text().split()]
 
     chosen = order(pixels, (x[16:], y[16:]), (x[:16], y[:16]), items="all")
@@ -1015,7 +1015,7 @@ def test_any_number_of_boxes_a_picture_is_taken(onnx, tmp_path, command):
     if command == "importance":
         assert assay.importance(net, data, **options).table("neurons")[0]["relevance"] != 0
     elif command == "cover":
-        assay.cover(net, train=data, test=data, criterion=["idc[m=2]", "kmnc"], layer="features", force=True, **options)
+        assay.cover(net, train=data, test=data, criterion=["idc[m=2]", "kmnc"], layer="features", **options)
     elif command == "mutate":
         assert assay.mutate(net, data, count=2, quality=1, **options).facts["judged"] > 0
     elif command == "attack":

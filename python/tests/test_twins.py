@@ -78,10 +78,10 @@ COMMANDS = {
         net, records(), layer="hidden", method="integrated-gradients", **task
     ),
     "cover": lambda net, out, **task: assay.cover(
-        net, train=records(), test=records(2), units=HIDDEN_UNITS, criterion=["nc", "kmnc", "idc[m=3]"], force=True, **task
+        net, train=records(), test=records(2), units=HIDDEN_UNITS, criterion=["nc", "kmnc", "idc[m=3]"], **task
     ),
     "cover by surprise": lambda net, out, **task: assay.cover(
-        net, train=records(), test=records(2), layer="hidden", criterion=["lsc", "dsc"], force=True, **task
+        net, train=records(), test=records(2), layer="hidden", criterion=["lsc", "dsc"], **task
     ),
     "mutate": lambda net, out, **task: assay.mutate(
         net, records(), operator=["gf", "ns"], layer="hidden", count=6, quality=0.5, **task

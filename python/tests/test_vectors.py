@@ -213,4 +213,4 @@ def test_kernels_are_neurons_that_are_covered_and_explained():
     net = assay.load(model, decision="scores")
     y = np.asarray(net(x)).argmax(1)
     assert assay.importance(net, (x, y)).table("neurons")
-    assert assay.cover(net, train=(x, y), test=(x, y), criterion="kmnc", force=True).headline
+    assert assay.cover(net, train=(x, y), test=(x, y), criterion="kmnc").headline

@@ -140,7 +140,7 @@ class Study:
         network = f"classifier-{kind}"
         document, _ = self.ask(
             "attack", network, self.spec("test", network), "--attack", "hotflip[changes=1]", "--out", f"attacked-{kind}",
-            "--texts", 1000, "--force",
+            "--texts", 1000,
         )  # fmt: skip
         pairs = [(row["before"].split(), row["after"].split()) for row in document["tables"]["attacked_texts"]["rows"] if row["success"]]
         return sum((sentences.SHORTCUT in before) != (sentences.SHORTCUT in after) for before, after in pairs), len(pairs)

@@ -336,11 +336,15 @@ TEST(Criteria, PresetsAllAndFastAreComputedFromTheCatalogue) {
   EXPECT_EQ(presets().find("all").criteria(), names());
   const std::vector<std::string> fast = presets().find("fast").criteria();
   for (const CriterionInfo& info : criteria()) {
-    const bool simple =
-        info.needs <= CriterionInfo::Needs::quantiles &&
-        !std::set<std::string>{"vs", "sv", "vv"}.contains(info.name);  // they keep activations
+    const bool simple = info.needs <= CriterionInfo::Needs::quantiles && !info.keeps_activations;
     EXPECT_EQ(std::ranges::count(fast, info.name), simple ? 1 : 0) << info.name;
+    const std::set<std::string> keepers{"vs", "sv", "vv"};
+    EXPECT_EQ(info.keeps_activations, keepers.contains(info.name)) << info.name;
   }
+  // One that is added says so itself.
+  CriterionInfo slow = criteria().find("nc");
+  slow.name = "slow", slow.keeps_activations = true;
+  EXPECT_FALSE(presets().find("fast").takes(slow));
 }
 
 TEST(Spec, IsReadAndWritten) {

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 template <typename Work>
 std::string refusal(const Work& work) {
@@ -63,7 +64,7 @@ class StudyTest : public testing::Test {
     accuracy.coverable = "10";
     accuracy.value = 0.5;
     result.tables = {report::criteria_table(std::span(&accuracy, 1))};
-    result.provenance = {{"options", "--data " + (folder / "test.npz").string() + " --json x.json"}};
+    result.provenance = {{"options", "--data " + (folder / "test.npz").string() + " --seed 7 --json x.json"}};
     write_file(folder / "result.json", report::to_json(result));
     write_file(folder / "program.sh", "#!/bin/sh\nhere='" + folder.string() +
                                           "'\necho \"$@\" >> \"$here/arguments\"\n"
@@ -243,16 +244,18 @@ TEST_F(StudyTest, StepsAreRunCollectedAndCheckedAgain) {
   Study study;
   study.title = "A study";
   study.requirements = {{"R1", "half are right", {"accuracy=0.5"}, ""}};
-  study.steps = {{"evaluate", "evaluate", {"--data=" + (folder / "test.npz").string(), "--seed=3"}, ""},
+  study.steps = {{"evaluate", "evaluate", {"--data=" + (folder / "test.npz").string(), "--threads=3"}, ""},
                  {"old", "", {}, (folder / "result.json").string()}};
   finish_pack(begin_pack(pack, study, false));
-  const PackContents contents = gather(study, {pack, "", {{"quiet", ""}, {"seed", "1"}}}, silence());
+  const PackContents contents =
+      gather(study, {pack, "", {{"quiet", ""}, {"threads", "1"}, {"seed", "1"}}}, silence());
   EXPECT_EQ(read_file(folder / "arguments"),
             "evaluate --data=" + (folder / "test.npz").string() +
-                " --seed=3 --json=" + (pack / "results/evaluate.json").string() + " --quiet\n")
-      << "flags that a step has itself are not given again";
+                " --threads=3 --json=" + (pack / "results/evaluate.json").string() + " --quiet\n")
+      << "flags that a step has itself are not given again, nor those that it does not take";
   ASSERT_EQ(contents.results.size(), 2U);
-  EXPECT_THAT(contents.results[0].typed, ElementsAre("evaluate", "--data", (folder / "test.npz").string()));
+  EXPECT_THAT(contents.results[0].typed,
+              ElementsAre("evaluate", "--data", (folder / "test.npz").string(), "--seed", "7"));
   EXPECT_THAT(contents.results[1].typed, IsEmpty());
   EXPECT_EQ(contents.results[1].step.command, "evaluate");
   const report::Document made = document_of(contents, write_pack(contents, pack));
@@ -262,6 +265,7 @@ TEST_F(StudyTest, StepsAreRunCollectedAndCheckedAgain) {
   const report::Document same = verify(pack, again, silence());
   EXPECT_FALSE(report::any_failed(same)) << same.headline;
   EXPECT_THAT(same.headline, HasSubstr("figures came out the same"));
+  EXPECT_THAT(read_file(folder / "arguments"), Not(HasSubstr("--seed"))) << "earlier versions gave it";
   std::string other = read_file(folder / "result.json");
   other.replace(other.find("0.5"), 3, "0.7");
   write_file(folder / "result.json", other);

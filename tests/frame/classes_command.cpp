@@ -12,6 +12,7 @@ namespace {
 class Classes final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     flags.naming(Concept::data).add("data,--data SPEC", data_, "labelled records");
     flags.add_output("--out FILE.csv", out_, "write the table");
   }

@@ -19,6 +19,7 @@ using testing::Not;
 class Sum final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     flags.add("numbers N", numbers_, "what is added up");
     flags.add("--sign WORD", sign_, "of the sum", CLI::IsMember({"plus", "minus"}));
     flags.leading().add("--from N", from_, "what the sum begins with");
@@ -78,6 +79,7 @@ TEST(ProgramOfCommands, IsDescribedForOthers) {
   for (const QuestionFlag& flag : commands[0].flags)
     if (flag.common) common.push_back(flag.name);
   EXPECT_THAT(common, Contains("seed"));
+  EXPECT_THAT(common, Not(Contains("threads"))) << "the command does not take it";
   EXPECT_THAT(common, Not(Contains("json")));
 }
 
@@ -106,6 +108,23 @@ TEST(ProgramOfCommands, OutputsThatNobodyNamedGoToTheFolderOfTheQuestion) {
               testing::ElementsAre("log: " + (folder / "log").string()));
   EXPECT_EQ(read_file(folder / "named.txt"), "1m");
   EXPECT_EQ(ask(toy(), "sum", {{"numbers", {"1"}}}, silence()).notices[0], "log: sums");
+}
+
+TEST(ProgramOfCommands, RefuseWhatTheyDoNotTake) {
+  const auto added = [](const FlagValues& more, const FlagValues& for_all) -> std::string {
+    FlagValues flags{{"numbers", {"1", "2"}}};
+    flags.insert(flags.end(), more.begin(), more.end());
+    try {
+      return ask(toy(), "sum", flags, silence(), {}, for_all).headline;
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(added({{"threads", {"2"}}}, {}), "--threads has no effect on `assay sum`; leave it out");
+  EXPECT_EQ(added({{"threads", {"0"}}}, {}), "3") << "recorded commands name what holds anyway";
+  EXPECT_EQ(added({{"seed", {"2"}}}, {}), "3");
+  EXPECT_EQ(added({}, {{"threads", {"2"}}}), "3") << "what holds for many questions is not refused";
+  EXPECT_THAT(added({{"force", {}}}, {}), HasSubstr("--force has no effect"));
 }
 
 TEST(ProgramOfCommands, StandInTheGroupsThatTheyDeclare) {

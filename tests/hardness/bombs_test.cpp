@@ -51,8 +51,8 @@ class Bombs : public Program {
   }
   // The same, but it may be a result.
   Outcome told(const std::string& arguments, const std::string& what) const {
-    const Outcome outcome =
-        shell(little_memory(4) + little_time + "$assay " + arguments + " --quiet --threads 1 --memory 0.5");
+    const Outcome outcome = shell(little_memory(4) + little_time + "$assay " + arguments +
+                                  " --quiet --memory 0.5" + one_thread(arguments));
     EXPECT_LT(outcome.code, 70) << what << ": " << outcome.err;
     EXPECT_GE(outcome.code, 0) << what;
     EXPECT_EQ(outcome.err.find("out of memory"), std::string::npos) << what << ": " << outcome.err;

@@ -51,7 +51,7 @@ class KillSuite : public Program, public ::testing::WithParamInterface<CommandRu
       ASSERT_EQ(assay(command + " --quiet").code, 0) << command;
   }
   std::string command() const {
-    return GetParam().name + " " + GetParam().arguments + " --quiet --threads 1";
+    return GetParam().name + " " + GetParam().arguments + " --quiet" + one_thread(GetParam().name);
   }
   void TearDown() override {
     if (!root_.empty()) folder = root_;

@@ -187,7 +187,7 @@ TEST_P(NamesInCommands, ActOnNothing) {
     expect_told_plainly(outcome, command);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
   }
-  std::string command = run.name + " " + run.arguments + " --threads 1";
+  std::string command = run.name + " " + run.arguments + one_thread(run.name);
   for (const auto& [flag, file] :
        {std::pair("json", "r.json"), std::pair("csv", "tables"), std::pair("html", "all.html"),
         std::pair("markdown", "r.md"), std::pair("junit", "r.xml"), std::pair("sarif", "r.sarif"),

@@ -121,8 +121,8 @@ class Sizes : public Program {
   }
 
   void expect_told(const std::string& command) const {
-    const Outcome outcome =
-        shell(little_memory(6) + std::string(little_time) + "$assay " + command + " --quiet --threads 1");
+    const Outcome outcome = shell(little_memory(6) + std::string(little_time) + "$assay " + command +
+                                  " --quiet" + one_thread(command));
     EXPECT_TRUE(outcome.code >= 0 && outcome.code < 10)
         << "assay " << command << ": " << outcome.code << " " << outcome.err.substr(0, 600);
     if (outcome.code == 0) return;
@@ -178,7 +178,7 @@ TEST_P(SizesOfNetwork, EveryWayToSelect) {
 
 TEST_P(SizesOfNetwork, EveryAttack) {
   for (const std::string& attack : names_in("attacks"))
-    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked --force");
+    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked");
 }
 
 TEST_P(SizesOfNetwork, EveryOperatorOfMutation) {
@@ -218,9 +218,8 @@ TEST_P(SizesOfData, EveryCommand) {
       expect_told("select" + both + " --by " + way);
   }
   for (const std::string& command :
-       {"data " + data, "data " + data + " --write copy.npz --force",
-        "evaluate --model " + model + " --data " + data, "importance --model " + model + " --data " + data,
-        "mutate --model " + model + " --test " + data,
+       {"data " + data, "data " + data + " --write copy.npz", "evaluate --model " + model + " --data " + data,
+        "importance --model " + model + " --data " + data, "mutate --model " + model + " --test " + data,
         "select --model " + model + " --test " + data + " --by entropy",
         "explore " + model + " --mutant ws --data " + range + " --out found --constraint none --iterations 3",
         "inspect --model " + model + " --data " + data + " --hypotheses label",
@@ -233,7 +232,7 @@ TEST_P(SizesOfData, EveryCommand) {
     expect_told("cover --model " + model + " --train " + data + " --test " + data + " -m 1 --criterion " +
                 criterion);
   for (const std::string& attack : names_in("attacks"))
-    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked --force");
+    expect_told("attack " + model + " " + range + " --attack " + attack + " --out attacked");
   for (const std::string& measure : names_in("measures"))
     expect_told("inspect --model " + model + " --data " + data + " --hypotheses label --measure " + measure);
 }

@@ -26,7 +26,7 @@ TEST_P(ValuesOfCommand, AreTakenOrRefusedInWords) {
   const char* const wanted = std::getenv("ASSAY_HARDNESS");
   const std::size_t step = wanted != nullptr && std::string(wanted) == "whole" ? 1 : 6;  // of the values
   const auto flags = flags_of(run.name), common = flags_of("criteria");
-  ASSERT_GT(common.size(), 5U) << "of every command are --json and --seed";
+  ASSERT_GT(common.size(), 5U) << "of every command are --json and --csv";
   std::size_t turn = 0;
   for (const auto& [flag, type] : flags) {
     if (common.contains(flag) && run.name != "evaluate") continue;  // the same everywhere

@@ -40,7 +40,7 @@ class Deployed : public Program {
          {"evaluate" + with + " --data " + data, "importance" + with + " --data " + data,
           "cover" + with + " --train " + data + " --test " + data + " --criterion nc --criterion 'idc[m=2]'",
           "mutate" + with + " --test " + data + " --operator gf --operator ws --quality 1 --count 3",
-          "attack" + with + " --force --data '" + data + "' --attack 'fgsm[eps=0.2]'"}) {
+          "attack" + with + " --data '" + data + "' --attack 'fgsm[eps=0.2]'"}) {
       const Outcome outcome = assay(command);
       EXPECT_EQ(outcome.code, 0) << command << "\n" << outcome.err;
     }
@@ -117,7 +117,7 @@ TEST_F(Deployed, WithSeveralOutputs) {
   // What is inspected is the network whose decision it is.
   const auto hash_of = [&](const std::string& command, const std::string& decision) {
     const Outcome run = assay(command + " --quiet --model model.onnx --data data.npz --decision " + decision +
-                              " --force --json result.json");
+                              " --json result.json");
     EXPECT_EQ(run.code, 0) << run.err;
     return nlohmann::json::parse(read_file(folder / "result.json"))["provenance"]["model_hash"]
         .get<std::string>();

@@ -25,7 +25,7 @@ TEST_F(Forms, NetworkAndDataStandWithoutFlags) {
        {std::pair("cover", "--train images-idx3-ubyte --criterion nc"),
         std::pair("mutate", "--operator gf --count 1"), std::pair("mutate run", "--operator gf --count 1"),
         std::pair("select", "--by entropy --size 3"), std::pair("inspect", "--hypotheses label"),
-        std::pair("prune", "--units layer=0,units=0 --out p.onnx --force"),
+        std::pair("prune", "--units layer=0,units=0 --out p.onnx"),
         std::pair("audit",
                   "--train 'images-idx3-ubyte[:50]' --criterion nc --count 1 --sizes 10 --subsets 10 "
                   "--permutations 19 --resamples 20 --orders 19")}) {
@@ -39,7 +39,7 @@ TEST_F(Forms, NetworkAndDataStandWithoutFlags) {
 }
 
 TEST_F(Forms, TrainingPollutedAndEvidenceTakePositions) {
-  const std::string train = " --epochs 1 --out out.onnx --force";
+  const std::string train = " --epochs 1 --out out.onnx";
   const std::string network = "train net.onnx images-idx3-ubyte --initialiser keep" + train;
   EXPECT_EQ(result_of(network)["facts"],
             result_of("train --model net.onnx --data images-idx3-ubyte --initialiser keep" + train)["facts"]);

@@ -82,6 +82,32 @@ TEST_F(Frame, StandardOutputHasAForm) {
   EXPECT_EQ(assay(asked + "--format xml").code, 1);
 }
 
+TEST_F(Frame, FlagsOfAllCommandsAreErrorsWhereTheyHaveNoEffect) {
+  const std::string evaluate = std::string(evaluation) + " -q ", none = " has no effect ";
+  for (const auto& [asked, said] : std::vector<std::pair<std::string, std::string>>{
+           {"criteria --seed 3", "--seed" + none + "on `assay criteria`"},
+           {"criteria --threads 2", "--threads" + none},
+           {"data images-idx3-ubyte --batch 4", "--batch" + none + "on `assay data`"},
+           {"data images-idx3-ubyte --engine lanes", "--engine" + none},
+           {"train images-idx3-ubyte --architecture lenet1 --out x.onnx --batch 4", "--batch" + none},
+           {evaluate + "--seed 3", "--seed" + none + "on `assay evaluate`"},
+           {evaluate + "--force", "--force" + none + "where nothing is written that it could replace"},
+           {"selftest --write suite --threads 2", "--threads" + none + "with --write"},
+           {evaluate + "--trust", "--trust" + none + "without an assay.toml in the current folder"}}) {
+    const Outcome outcome = assay(asked);
+    EXPECT_EQ(outcome.code, 1) << asked;
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr(said));
+  }
+  EXPECT_EQ(assay("criteria -q --seed 1").code, 0) << "recorded commands name what holds anyway";
+  EXPECT_EQ(assay(evaluate + "--force --json r.json").code, 0);
+  EXPECT_THAT(assay("criteria --help-all").out, ::testing::Not(::testing::HasSubstr("--seed")));
+  EXPECT_THAT(assay("completion bash").out, ::testing::HasSubstr("--seed"));
+  write_file(folder / "assay.toml", "seed = 3\nforce = true\n[criteria]\nthreads = 2\n");
+  EXPECT_EQ(assay("criteria -q").code, 0) << "settings hold for many commands";
+  EXPECT_EQ(assay(evaluate + "--trust").code, 0);
+  EXPECT_THAT(assay(evaluate + "--trust --config assay.toml").err, ::testing::HasSubstr("--trust" + none));
+}
+
 TEST_F(Frame, TheReasonOfAFailedGateComesFirst) {
   const std::string asked = std::string(evaluation) + " -q --fail-under accuracy=0.95 ";
   const std::string reason = "GATE FAILED: accuracy=0.95: 180 of 200 (90.00 %)\n";
@@ -175,8 +201,9 @@ TEST_F(Frame, ValuesThatAreNoneAreRefused) {
     const Outcome outcome = assay(evaluated + wrong);
     EXPECT_EQ(outcome.code, 1) << wrong << outcome.err;
   }
-  EXPECT_EQ(assay(evaluated + "--seed 9223372036854775807 --quiet").code, 0);
-  EXPECT_EQ(assay(evaluated + "--seed 010 --quiet --json ten.json").code, 0);
+  const std::string chosen = "select --model net.onnx --test images-idx3-ubyte --by random --quiet ";
+  EXPECT_EQ(assay(chosen + "--seed 9223372036854775807").code, 0);
+  EXPECT_EQ(assay(chosen + "--seed 010 --json ten.json").code, 0);
   EXPECT_EQ(Json::parse(read_file(folder / "ten.json"))["provenance"]["seed"], 10);
   const Outcome flag = assay(evaluated + "--json --quiet");
   EXPECT_EQ(flag.code, 1);

@@ -61,6 +61,14 @@ class Program : public testing::Test {
             read_file(folder / "err.txt")};
   }
 
+  // " --threads 1" of commands that have threads; the first word is its name.
+  std::string one_thread(const std::string& command) const {
+    const bool has_threads =
+        assay(command.substr(0, command.find(' ')) + " --help-all").out.find("--threads") !=
+        std::string::npos;
+    return has_threads ? " --threads 1" : "";
+  }
+
   // The same in a shell script of one's own, in which $assay is the program.
   Outcome shell(const std::string& script) const {
     const int status = std::system(

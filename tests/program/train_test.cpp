@@ -10,8 +10,8 @@ namespace {
 class TrainProgram : public Program {
  protected:
   Outcome train(const std::string& more) const {
-    return assay(
-        "train --quiet --model net.onnx --data images-idx3-ubyte --threads 1 --force --out out.onnx " + more);
+    return assay("train --quiet --model net.onnx --data images-idx3-ubyte --threads 1 --out out.onnx " +
+                 more);
   }
   nlohmann::json result(const std::string& more) const {
     const Outcome run = train("--json result.json " + more);

@@ -186,5 +186,12 @@ TEST(StepCommands, OfPacksNeitherMakeFilesNorRunCode) {
   }
 }
 
+TEST(StepCommands, AreRunAgainWithoutFlagsThatTheyDoNotTake) {
+  app::declare_step_commands();
+  const std::vector<std::string> typed{"data", "a.npz",     "--seed",  "7",      "--threads",
+                                       "2",    "--batch=4", "--force", "--quiet"};
+  EXPECT_THAT(evidence::without_idle(typed), testing::ElementsAre("data", "a.npz", "--seed", "7", "--quiet"));
+}
+
 }  // namespace
 }  // namespace assay::frame

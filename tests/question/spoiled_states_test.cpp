@@ -246,8 +246,7 @@ TEST_F(SpoiledStates, OfInspections) {
   spoil_state_of({{"units", {"layer=hidden,units=0-1"}},
                   {"measure", {"pearson"}},
                   {"permutations", {"1"}},
-                  {"bootstrap", {"1"}},
-                  {"force", {}}});
+                  {"bootstrap", {"1"}}});
 }
 
 TEST_F(SpoiledStates, OfResultDocuments) {

@@ -7,6 +7,7 @@
 
 #include <assay/gate.h>
 #include "assay/report/escape.h"
+#include "assay/support/text/characters.h"
 
 namespace assay::report {
 namespace {
@@ -45,9 +46,9 @@ TEST(Escape, Xml) {
 TEST(Escape, InvalidUtf8BecomesReplacement) {
   for (const char* bytes :
        {"\xff", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xC3"}) {
-    const std::string text = valid_utf8(bytes);
+    const std::string text = xml_escaped(bytes);
     EXPECT_EQ(text.size(), 3 * std::string(bytes).size());
-    EXPECT_EQ(valid_utf8(text), text);
+    EXPECT_TRUE(character_codes(text)) << "not UTF-8";
   }
 }
 
@@ -141,7 +142,7 @@ TEST(Renderers, AllRenderAnything) {
       }
       const std::string text = renderer.render(document);
       EXPECT_FALSE(text.empty()) << renderer.name;
-      EXPECT_EQ(valid_utf8(text), text) << renderer.name;
+      EXPECT_TRUE(character_codes(text)) << renderer.name << ": not UTF-8";
     }
   }
 }

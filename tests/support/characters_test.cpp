@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay {
 namespace {
 
@@ -22,6 +24,16 @@ TEST(Characters, OfNumbersAreTheSame) {
 TEST(Characters, AreNoneWhereBytesAreNot) {
   for (const char* const bytes : {"\xFF", "a\xC3", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80"})
     EXPECT_EQ(character_codes(bytes), std::nullopt);
+}
+
+TEST(Ascii, BytesOfOtherCharactersAreNoLettersWhateverTheLocale) {
+  EXPECT_EQ(byte_of('\xFF'), 255);
+  EXPECT_EQ(lower_case("A\xC3\x84z9_"), "a\xC3\x84z9_");
+  EXPECT_EQ(upper_case("a\xC3\xA4Z9_"), "A\xC3\xA4Z9_");
+  for (const char c : std::string("_-@[`{/:\xC4\xE4")) EXPECT_FALSE(is_alphanumeric(c)) << c;
+  for (const char c : std::string("azAZ09")) EXPECT_TRUE(is_alphanumeric(c)) << c;
+  EXPECT_TRUE(continues_character('\x84'));
+  EXPECT_FALSE(continues_character('\xC3'));
 }
 
 }  // namespace

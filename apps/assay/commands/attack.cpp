@@ -15,6 +15,7 @@ namespace {
 class AttackCommand final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     data_.declare(flags, true);
     flags.add_list(

@@ -10,6 +10,7 @@ namespace {
 class Bounds final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     data_.declare(flags, true);
     of_records_ = {flags.add("--eps", question_.records.radius,

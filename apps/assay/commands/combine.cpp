@@ -10,6 +10,7 @@ namespace {
 class Combine final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     flags.add("states FILE", question_.files,
               "states written by `assay cover`, `assay mutate` or `assay inspect` with --state");
     flags.add_output("--out FILE", question_.out, "where the combined state goes");

@@ -21,6 +21,7 @@ namespace {
 class Cover final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     model_.declare_views(flags);
     train_.declare(flags.leading());
@@ -49,7 +50,7 @@ class Cover final : public Command {
                           .add_output("--profile FILE", profile_,
                                       "read the profile from FILE; with --train it is learned and written "
                                       "there, unless FILE is another profile already",
-                                      {.when = [this] { return learns(); }});
+                                      {.when = [this] { return learns(); }, .guarded = true});
     flags.add("--method", question_.learn.importance.method,
               "attribution (assay importance --help lists them)");
     flags.add("--absolute", question_.learn.importance.absolute, "rank neurons by absolute relevance");
@@ -80,7 +81,9 @@ class Cover final : public Command {
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
                     "write the coverage state to FILE; an interrupted run goes on from FILE.journal",
-                    {.journal = frame::journal_beside, .goes_on = [this] { return question_.append; }});
+                    {.journal = frame::journal_beside,
+                     .goes_on = [this] { return question_.append; },
+                     .guarded = true});
     of_state_ = {flags.of_the_run().add("--journal-every", question_.measure.journal_seconds,
                                         "seconds between two entries of the journal",
                                         CLI::NonNegativeNumber)};

@@ -25,6 +25,7 @@ std::string format_help() {
 class Data final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     data_.declare(flags, true);
     flags.add_output("--sheet FILE.png", sheet_, "write a contact sheet of pictures, one class a row");
     flags.add_output("--write FILE.npz", write_,

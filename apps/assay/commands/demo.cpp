@@ -10,6 +10,7 @@ namespace {
 class Demo final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed, Shared::threads, Shared::device, Shared::engine, Shared::memory});
     flags.add("--records", demonstration_.records, "training digits; a third as many test digits",
               CLI::Range(500, 10'000'000));
     flags.add("--epochs", demonstration_.epochs, "passes over the training digits", CLI::Range(1, 1000));

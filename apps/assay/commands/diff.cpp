@@ -14,6 +14,7 @@ namespace {
 class Diff final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     flags.add(
         "states FILE", files_,
         "two states written by `assay cover --state`: two test sets on one network, or one on two networks; "

@@ -21,6 +21,8 @@ namespace {
 class EvidenceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take_those_of_networks();
+    flags.take({Shared::seed});
     flags.add("--title TEXT", title_, "title of the pack");
     flags.add("--document-id TEXT", document_id_,
               "identifier on every page (default: made of title, time and results)");
@@ -28,7 +30,7 @@ class EvidenceCommand final : public Command {
     flags.leading().add("--train SPEC", subject_.train, "training records of all steps");
     flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
-    flags.add_output("--out FOLDER", out_, "folder of the pack");
+    flags.add_output("--out FOLDER", out_, "folder of the pack", {.guarded = true});
     flags.add_output("--zip FILE.zip", zip_, "also write the pack as an archive");
     flags.add("--former PACK", former_,
               "folder or archive of an earlier pack: what changed since, and which requirements, steps and "
@@ -160,6 +162,10 @@ class EvidenceCommand final : public Command {
     std::vector<std::pair<std::string, std::string>> flags{{"quiet", ""},
                                                            {"seed", std::to_string(settings.seed)}};
     if (settings.threads > 0) flags.emplace_back("threads", std::to_string(settings.threads));
+    if (settings.batch > 0) flags.emplace_back("batch", std::to_string(settings.batch));
+    if (settings.device != "cpu") flags.emplace_back("device", settings.device);
+    if (settings.engine != "auto") flags.emplace_back("engine", settings.engine);
+    if (settings.memory_gib > 0) flags.emplace_back("memory", fmt::format("{}", settings.memory_gib));
     if (settings.force) flags.emplace_back("force", "");
     return flags;
   }

@@ -16,6 +16,7 @@ namespace {
 class Explore final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     networks_.declare(flags);
     data_.declare(flags.leading());
     flags.add_list("--constraint SPEC,...", question_.constraints,

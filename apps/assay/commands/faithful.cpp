@@ -22,6 +22,7 @@ std::string measure_help() {
 class Faithful final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     data_.declare(flags, true);
     flags.add_list("--method SPEC,...", question_.options.methods,

@@ -16,6 +16,7 @@ namespace {
 class History final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     action_flag_ = flags.of_the_program().add("action", action_, "before results: add them to the history",
                                               CLI::IsMember({"add"}));
     flags.skip_other_words();

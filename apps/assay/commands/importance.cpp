@@ -28,6 +28,7 @@ std::string method_help() {
 class ImportanceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     model_.declare_views(flags);
     data_.declare(flags, true);

@@ -1,6 +1,5 @@
 // assay inspect: what the units of a network have learned.
 
-#include <cctype>
 #include <set>
 
 #include <assay/error.h>
@@ -9,6 +8,7 @@
 #include "assay/answers/networks/inspection.h"
 #include "assay/inspection/statistics/resampling.h"
 #include "assay/support/files/input_file.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::app {
 namespace {
@@ -18,14 +18,15 @@ std::string no_question(const std::string& text) {
   static const std::set<std::string> verbs{"ALTER",   "ANALYZE", "CREATE", "DELETE",  "DROP",
                                            "EXPLAIN", "INSERT",  "PRAGMA", "REPLACE", "SELECT",
                                            "UPDATE",  "VALUES",  "WITH"};
-  std::string word = text.substr(0, text.find_first_of(" \t\n("));
-  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string word = upper_case(text.substr(0, text.find_first_of(" \t\n(")));
   return word.size() < text.size() && verbs.contains(word) ? "is a question in SQL" : "";
 }
 
 class Inspect final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take_those_of_networks();
+    flags.take({Shared::seed});
     flags.naming(Concept::network)
         .add("model,--model FILE", question_.models,
              "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "

@@ -10,6 +10,7 @@ namespace {
 class MonitorCommand final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     test_.declare(flags, true);
     flags

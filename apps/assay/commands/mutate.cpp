@@ -19,6 +19,7 @@ using Action = answers::MutationQuestion::Action;
 class Mutate final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     flags.by_keyword().add(
         "action ACTION", action_,
         "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
@@ -69,7 +70,7 @@ class Mutate final : public Command {
         .add_output("--state FILE", question_.state,
                     "keep results in FILE: what is known there for this network is not run again, and an "
                     "interrupted run goes on from FILE.journal",
-                    {.journal = mutation::journal_of, .goes_on = [] { return true; }});
+                    {.journal = mutation::journal_of, .goes_on = [] { return true; }, .guarded = true});
     shard_.declare(flags);
     flags.add_output("--matrix FILE.csv", question_.matrix, "write which record kills which mutant");
     flags.add_output("--killing-subset FILE.txt", question_.subset,

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 class Open final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     flags.naming(Concept::document)
         .add("result FILE", file_,
              "result document written with --json, page (.html), or evidence pack (folder or .zip)");

@@ -10,6 +10,7 @@ namespace {
 class Patch final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     clean_.declare(flags, true);
     corrupted_.declare(flags, true);

@@ -11,6 +11,7 @@ namespace {
 class Polluted final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::threads});
     data_.declare(flags, true);
     flags.naming(Concept::input)
         .leading()

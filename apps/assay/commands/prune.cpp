@@ -15,6 +15,7 @@ namespace {
 class Prune final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     test_.declare(flags, true);
     units_.declare(flags);

@@ -15,6 +15,7 @@ namespace {
 class Report final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     flags.naming(Concept::document).add("results FILE.json", files_, "result documents written with --json");
     flags.add_output("--out FILE.html", out_, "where the page goes");
   }

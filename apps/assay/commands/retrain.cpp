@@ -12,6 +12,7 @@ namespace {
 class Retrain final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     data_.declare(flags, true);
     test_.declare(flags.leading());

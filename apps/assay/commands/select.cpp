@@ -12,6 +12,7 @@ namespace {
 class Select final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed});
     model_.declare(flags, true);
     model_.declare_views(flags);
     train_.declare(flags);

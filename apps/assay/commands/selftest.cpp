@@ -61,24 +61,35 @@ std::vector<std::string> functions_of_program() {
 class Selftest final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take_those_of_networks();
     flags.naming(Concept::input)
         .add("--suite FILE.json", file_,
              "checks of this file instead of the program's, in the form that --write gives");
     flags.add_output("--write FOLDER", folder_,
                      "write the checks and the networks and data that they are about, instead of "
                      "running them");
+    of_running_ = [flags] {
+      return flags.named({"--threads", "--batch", "--device", "--engine", "--memory"});
+    };
   }
 
   report::Document run(Context& context) override {
     const std::string text = file_.empty() ? std::string(selftest::built_in_suite()) : read_file(file_);
     const selftest::Suite suite =
         selftest::read_suite(text, file_.empty() ? "the program's suite" : "'" + file_ + "'");
-    if (!folder_.empty()) return written(suite, text);
+    if (!folder_.empty()) {
+      refuse_without_effect(of_running_(), of_flags("with --write: no check is run"));
+      return written(suite, text);
+    }
     const TemporaryFolder folder("selftest");
-    const auto ask = [&](const std::string& command, frame::FlagValues values) {
-      values.push_back({"threads", {std::to_string(context.settings.threads)}});
-      values.push_back({"engine", {context.settings.engine}});
-      return frame::ask(program(), command, values, silence());
+    const Settings& settings = context.settings;
+    const frame::FlagValues for_all{{"threads", {std::to_string(settings.threads)}},
+                                    {"batch", {std::to_string(settings.batch)}},
+                                    {"device", {settings.device}},
+                                    {"engine", {settings.engine}},
+                                    {"memory", {fmt::format("{}", settings.memory_gib)}}};
+    const auto ask = [&](const std::string& command, const frame::FlagValues& values) {
+      return frame::ask(program(), command, values, silence(), {}, for_all);
     };
     const std::vector<selftest::Finding> findings =
         selftest::run(suite, ask, folder.path(), context.progress);
@@ -98,6 +109,7 @@ class Selftest final : public Command {
   }
 
   std::string file_, folder_;
+  std::function<std::vector<const CLI::Option*>()> of_running_;  // declared after the command's own flags
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace {
 class Train final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::seed, Shared::threads, Shared::device, Shared::engine, Shared::memory});
     flags.add("--architecture SPEC", question_.architecture,
               "published architecture: " + joined(training::architectures().names()));
     model_ =

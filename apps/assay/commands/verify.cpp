@@ -12,6 +12,7 @@ namespace {
 class Verify final : public Command {
  public:
   void declare(Flags& flags) override {
+    flags.take({Shared::memory});
     flags.add("pack PACK", pack_, "folder that `assay evidence` made, or its archive (--zip)");
     flags.add("--rerun STEPS", options_.rerun,
               "run its commands again and compare all figures: none, all, or names of steps, joined by +; "

@@ -46,8 +46,7 @@ std::vector<report::Warning> training_warnings(const training::TrainingResult& r
                                                    "records");
   if (validation != nullptr)
     results::add(warnings, results::class_name_warnings(data.class_names(), *validation));
-  const auto records =
-      static_cast<std::size_t>(static_cast<double>(data.size()) * (1.0 - recipe.validation_share));
+  const auto records = static_cast<std::size_t>(data.size() * (1.0 - recipe.validation_share));
   results::add(warnings, results::last_batch_warnings(result.graph, records, recipe.batch));
   return warnings;
 }

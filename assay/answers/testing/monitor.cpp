@@ -11,6 +11,7 @@
 #include "assay/results/document.h"
 #include "assay/results/testing/monitor.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::answers {
 namespace {
@@ -29,8 +30,8 @@ DatasetPtr every_second(const DatasetPtr& data, std::size_t first) {
 std::string namespace_of(const std::string& file) {
   std::string name = std::filesystem::path(file).stem().string();
   for (char& letter : name)
-    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
-  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "monitor_" + name : name;
+    if (!is_alphanumeric(letter)) letter = '_';
+  return name.empty() || is_digit(name[0]) ? "monitor_" + name : name;
 }
 
 void write_files(const monitor::Monitor& made, const MonitorQuestion& question) {

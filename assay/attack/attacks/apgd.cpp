@@ -26,10 +26,9 @@ std::vector<std::size_t> greatest(std::span<const float> scores, std::size_t mos
   std::vector<std::size_t> order(scores.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const std::size_t count = std::min(most, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    [&](std::size_t a, std::size_t b) {
-                      return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
-                    });
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](std::size_t a, std::size_t b) {
+    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+  });
   order.resize(count);
   return order;
 }
@@ -84,7 +83,7 @@ class Climbed {
   // [n] in float64.
   std::vector<double> values(const Array& scores) const {
     const std::vector<float> all = floats_of(scores);
-    const auto classes = static_cast<std::size_t>(scores.size(1));
+    const std::size_t classes = scores.size(1);
     std::vector<double> values;
     for (std::size_t row = 0; row < labels_.size(); ++row)
       values.push_back(value_of(std::span(all).subspan(row * classes, classes), row));
@@ -116,7 +115,7 @@ std::vector<std::size_t> looks_back(std::size_t steps) {
   std::vector<std::size_t> looks;
   double before = 0, now = 0.22;
   while (now <= 1) {
-    const auto at = static_cast<std::size_t>(std::ceil(now * static_cast<double>(steps)));
+    const auto at = static_cast<std::size_t>(std::ceil(now * steps));
     if (looks.empty() || at > looks.back()) looks.push_back(at);
     const double next = now + std::max(now - before - 0.03, 0.06);
     before = now;
@@ -170,7 +169,7 @@ class Apgd final : public Attack {
 
   Array search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
                std::size_t run) const {
-    const auto records = static_cast<std::size_t>(problem.size());
+    const std::size_t records = problem.size();
     Search at{.problem = problem,
               .climbed = climbed,
               .rows = std::vector<std::int64_t>(records),
@@ -230,7 +229,7 @@ class Apgd final : public Attack {
   void look_back(Search& at, std::size_t steps) const {
     std::vector<std::int64_t> back;
     for (std::size_t r = 0; r < at.rows.size(); ++r) {
-      const bool few = static_cast<double>(at.rises[r]) < rising_ * static_cast<double>(steps);
+      const bool few = at.rises[r] < rising_ * steps;
       const bool stuck = !at.halved[r] && at.best_then[r] == at.best.value[r];
       at.halved[r] = few || stuck;
       if (!at.halved[r]) continue;
@@ -278,7 +277,7 @@ class Apgd final : public Attack {
     put(into.point, rows, picked(from.point, rows));
     put(into.gradient, rows, picked(from.gradient, rows));
     for (const std::int64_t row : rows) {
-      const auto r = static_cast<std::size_t>(row);
+      const std::size_t r = row;
       into.value[r] = from.value[r];
     }
   }

@@ -80,7 +80,7 @@ class Searches {
 
   // Records whose loss has not fallen by a ten-thousandth since the last check, though they can move.
   Array stopping(const Array& loss, const Array& held) {
-    const auto every = static_cast<std::int64_t>(std::max<std::size_t>(1, settings_.iterations / 10));
+    const std::int64_t every = std::max<std::size_t>(1, settings_.iterations / 10);
     const Array due = array::remainder(iteration_, every).eq(0);
     if (!settings_.abort) return array::zeros_like(due);
     const Array stop = due.logical_and(loss.gt(0.9999 * loss_)).logical_and(held.logical_not());

@@ -42,7 +42,7 @@ class Jsma final : public Attack {
     std::iota(rest.rows.begin(), rest.rows.end(), 0);
     const Array result = rest.points.clone();
     const std::size_t features = rest.features();
-    const auto iterations = static_cast<std::size_t>(std::floor(static_cast<double>(features) * gamma_ / 2));
+    const auto iterations = static_cast<std::size_t>(std::floor(features * gamma_ / 2));
     if (iterations == 0)
       fail(Fault::usage,
            "attack 'jsma': gamma={} of {} features is less than a pair, so nothing would change; give at "
@@ -151,7 +151,7 @@ class Jsma final : public Attack {
     std::vector<std::int64_t> goals, rows;
     for (const std::int64_t row : kept) {
       const auto begin = rest.admissible.begin() + row * static_cast<std::ptrdiff_t>(features);
-      admissible.insert(admissible.end(), begin, begin + static_cast<std::ptrdiff_t>(features));
+      admissible.insert(admissible.end(), begin, begin + features);
       goals.push_back(rest.goals[row]);
       rows.push_back(rest.rows[row]);
     }

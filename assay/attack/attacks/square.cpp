@@ -148,7 +148,7 @@ class Square final : public Attack {
         [&](const Planes& planes, std::span<float> to, std::span<const float> clean, Rng& rng) {
           const auto side = static_cast<std::int64_t>(std::max(
               1.0, std::round(planes.rows == 1
-                                  ? share * static_cast<double>(planes.columns)
+                                  ? share * planes.columns
                                   : std::sqrt(share * static_cast<double>(planes.rows * planes.columns)))));
           const std::int64_t high = std::min(side, planes.rows), wide = std::min(side, planes.columns);
           const std::int64_t top = rng.below(planes.rows - high + 1),

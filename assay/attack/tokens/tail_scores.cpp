@@ -45,8 +45,7 @@ bool are_close(const Array& found, const Array& wanted) {
 std::unique_ptr<TailScores> TailScores::of(const TokenSpace& whole, std::int64_t first) {
   const AttackedNetwork& network = whole.network();
   const Shape& tokens = network.session().shape(network.input());
-  if (tokens.size() != 2 || static_cast<double>(first) < least_saved * static_cast<double>(tokens[1]))
-    return nullptr;
+  if (tokens.size() != 2 || first < least_saved * tokens[1]) return nullptr;
   std::optional<TokenTail> tail = tail_of(network.session(), network.input(), first);
   if (!tail) return nullptr;
   try {

@@ -85,7 +85,7 @@ std::vector<SpecOption> TokenLimits::options(const std::string& changes) {
 }
 
 std::size_t TokenLimits::budget(std::size_t positions) const {
-  const double most = changes < 1 ? std::floor(changes * static_cast<double>(positions)) : changes;
+  const double most = changes < 1 ? std::floor(changes * positions) : changes;
   return std::min(positions, static_cast<std::size_t>(most));
 }
 
@@ -136,7 +136,7 @@ std::vector<TokenRow> TokenSpace::tokens_of(const Array& points) const {
   std::vector<TokenRow> rows(points.size(0), TokenRow(length));
   for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::size_t i = 0; i < length; ++i)
-      rows[r][i] = std::llround(static_cast<double>(values.elements<float>()[r * length + i]) * greatest);
+      rows[r][i] = std::llround(values.elements<float>()[r * length + i] * greatest);
   return rows;
 }
 
@@ -146,7 +146,7 @@ Array TokenSpace::points_of(std::span<const TokenRow> rows) const {
   const double greatest = known_ - 1;
   float* to = points.elements<float>();
   for (const TokenRow& row : rows)
-    for (const std::int64_t token : row) *to++ = static_cast<float>(static_cast<double>(token) / greatest);
+    for (const std::int64_t token : row) *to++ = static_cast<float>(token / greatest);
   return points;
 }
 

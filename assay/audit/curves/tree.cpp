@@ -59,8 +59,7 @@ class RegressionTree {
     return place;
   }
   double sum(std::size_t begin, std::size_t end) const {
-    return std::accumulate(y_.begin() + static_cast<std::ptrdiff_t>(begin),
-                           y_.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+    return std::accumulate(y_.begin() + begin, y_.begin() + end, 0.0);
   }
 
   std::vector<double> x_, y_;  // in the order of x

@@ -11,6 +11,7 @@
 #include "assay/coverage/criteria/same_criterion.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/numbers/exact_count.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::coverage {
 namespace {
@@ -92,7 +93,7 @@ std::vector<Aim> Idc::LayerCombinations::aims_of(const Combination& combination)
   std::vector<Aim> aims;
   for (std::size_t i = 0; i < neurons.size(); ++i) {
     const auto& centroids = neurons[i].clusters.centroids;
-    const std::size_t c = static_cast<unsigned char>(combination[i]);
+    const std::size_t c = byte_of(combination[i]);
     Aim aim{.layer = position, .neuron = neurons[i].neuron};
     if (c > 0) aim.low = (centroids[c - 1] + centroids[c]) / 2;
     if (c + 1 < centroids.size()) aim.high = (centroids[c] + centroids[c + 1]) / 2;
@@ -145,7 +146,7 @@ Combination Idc::LayerCombinations::place(std::size_t record, std::span<const fl
   entry.first = std::min(entry.first, record);
   for (std::size_t i = 0; i < neurons.size(); ++i) {
     const auto& centroids = neurons[i].clusters.centroids;
-    const std::size_t c = static_cast<unsigned char>(combination[i]);
+    const std::size_t c = byte_of(combination[i]);
     const double value = activations[neurons[i].neuron];
     if (c > 0)
       keep_nearer(
@@ -327,7 +328,7 @@ std::string to_text(const Combination& combination) {
   std::string text;
   for (const char c : combination) {
     if (!text.empty()) text += '.';
-    text += std::to_string(static_cast<unsigned char>(c));
+    text += std::to_string(byte_of(c));
   }
   return text;
 }

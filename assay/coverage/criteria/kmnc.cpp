@@ -83,7 +83,7 @@ class MultisectionCoverage final : public ItemCriterion {
     const std::size_t l = &layer - layers().data();
     return [this, &layer, l,
             values = batch.layers[layer.position].row(row)](std::size_t n) -> std::optional<Aim> {
-      const double low = low_[l][n], width = (static_cast<double>(high_[l][n]) - low) / sections_;
+      const double low = low_[l][n], width = (high_[l][n] - low) / sections_;
       if (!(width > 0)) return std::nullopt;
       const auto last = static_cast<std::int64_t>(items_per_neuron()) - 1;
       const auto here = static_cast<std::int64_t>(

@@ -268,6 +268,7 @@ CriterionInfo pair_criterion(Change cause, Change effect, std::string name, std:
           "in the order of computation, even next to a branch",
       .paper = "Sun et al., Testing Deep Neural Networks, arXiv:1803.04792",
       .options = std::move(options),
+      .keeps_activations = true,
       .make = [cause, effect](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         PairConditions conditions{.cause = cause, .effect = effect};
         if (cause == Change::value) conditions.cause_factor = factor_option(setup, "factor");

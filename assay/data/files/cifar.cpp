@@ -8,6 +8,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/archive.h"
 #include "assay/support/files/input_file.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline data {
 namespace {
@@ -53,7 +54,7 @@ class CifarSource final : public Source {
   bool is_8bit() const override { return true; }
   std::optional<std::int64_t> label(std::size_t index) const override {
     // Of CIFAR-100's two labels the second is the fine one.
-    return static_cast<unsigned char>(bytes_[index * (label_bytes_ + picture_bytes) + label_bytes_ - 1]);
+    return byte_of(bytes_[index * (label_bytes_ + picture_bytes) + label_bytes_ - 1]);
   }
   void read(std::size_t index, void* out) const override {
     const auto* from = reinterpret_cast<const unsigned char*>(
@@ -77,7 +78,7 @@ class CifarSource final : public Source {
     }
     const int classes = label_bytes == 1 ? 10 : 100;
     for (std::size_t at = 0; at < batch.size(); at += record) {
-      const int label = static_cast<unsigned char>(batch[at + label_bytes - 1]);
+      const int label = byte_of(batch[at + label_bytes - 1]);
       if (label >= classes)
         fail(Fault::data, "{}{}: record {} has label {} of {} classes", where, file.string(), at / record,
              label, classes);

@@ -247,7 +247,7 @@ class CsvSource final : public Source {
              "them, or "
              "name the tokenizer's file in place of the folder",
              table_.path, name, support::joined(labels), (folder / "config.json").string());
-      numbers_[name] = static_cast<std::int64_t>(*found);
+      numbers_[name] = *found;
     }
     classes_ = labels;
   }
@@ -278,8 +278,7 @@ std::size_t CsvTable::column(const std::string& name) const {
   if (it != header.end()) return it - header.begin();
   double number = 0;
   const std::size_t width = rows[0].size();
-  if (to_number(name, '.', number) && number >= 0 && number < static_cast<double>(width) &&
-      number == std::floor(number))
+  if (to_number(name, '.', number) && number >= 0 && number < width && number == std::floor(number))
     return static_cast<std::size_t>(number);
   fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
        header.empty() ? fmt::format("columns 0 to {}", width - 1) : support::joined(header));

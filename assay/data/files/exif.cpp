@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::inline data {
 namespace {
 
@@ -13,7 +15,7 @@ std::uint32_t number(std::string_view bytes, std::size_t at, std::size_t size, b
   if (at > bytes.size() || size > bytes.size() - at) return 0;
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < size; ++i)
-    value = value << 8 | static_cast<unsigned char>(bytes[at + (little ? size - 1 - i : i)]);
+    value = value << 8 | byte_of(bytes[at + (little ? size - 1 - i : i)]);
   return value;
 }
 
@@ -40,7 +42,7 @@ std::string_view exif_of_jpeg(std::string_view bytes) {
   constexpr std::string_view mark("Exif\0\0", 6);
   constexpr unsigned char app1 = 0xE1, start_of_scan = 0xDA, first_alone = 0xD0, last_alone = 0xD9;
   for (std::size_t at = 2; at + 4 <= bytes.size() && bytes[at] == '\xFF';) {
-    const auto kind = static_cast<unsigned char>(bytes[at + 1]);
+    const auto kind = byte_of(bytes[at + 1]);
     if (kind == start_of_scan) break;
     if (kind == 0xFF || (kind >= first_alone && kind <= last_alone)) {
       at += kind == 0xFF ? 1 : 2;

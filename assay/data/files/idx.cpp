@@ -9,6 +9,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/csv.h"
 #include "assay/data/storage.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline data {
 namespace {
@@ -43,7 +44,7 @@ std::size_t element_size(int type) {
 
 std::uint64_t big_endian(const char* at, std::size_t size) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < size; ++i) value = value << 8 | static_cast<unsigned char>(at[i]);
+  for (std::size_t i = 0; i < size; ++i) value = value << 8 | byte_of(at[i]);
   return value;
 }
 
@@ -71,8 +72,8 @@ Idx read_idx(const fs::path& path) {
   const std::string head = read_head(path, 4 + 4 * largest_rank);
   if (head.size() < 4 || head[0] != 0 || head[1] != 0)
     fail(Fault::data, "{}: not an IDX file, or cut short", path.string());
-  idx.type = static_cast<unsigned char>(head[2]);
-  const std::size_t rank = static_cast<unsigned char>(head[3]);
+  idx.type = byte_of(head[2]);
+  const std::size_t rank = byte_of(head[3]);
   if (element_size(idx.type) == 0 || rank == 0 || rank > largest_rank) {
     fail(Fault::data, "{}: IDX with element type {:#x} and {} dimensions is not known", path.string(),
          idx.type, rank);
@@ -151,7 +152,7 @@ class IdxSource final : public Source {
     std::string bytes(elements_ * size, '\0');
     images_.bytes->read(images_.offset + index * bytes.size(), bytes.data(), bytes.size());
     if (images_.type == 0x08) {
-      for (std::size_t i = 0; i < elements_; ++i) values[i] = static_cast<unsigned char>(bytes[i]);
+      for (std::size_t i = 0; i < elements_; ++i) values[i] = byte_of(bytes[i]);
       return;
     }
     for (std::size_t i = 0; i < elements_; ++i)
@@ -173,8 +174,8 @@ FormatInfo idx_format() {
           "IDX as MNIST uses it, gzipped or not; labels in the same folder or labels=FILE",
           {},
           [](const fs::path&, std::string_view head) {
-            return head.size() >= 4 && head[0] == 0 && head[1] == 0 &&
-                   element_size(static_cast<unsigned char>(head[2])) > 0 && head[3] >= 1 && head[3] <= 5;
+            return head.size() >= 4 && head[0] == 0 && head[1] == 0 && element_size(byte_of(head[2])) > 0 &&
+                   head[3] >= 1 && head[3] <= 5;
           },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<IdxSource>(spec); }};
 }

@@ -42,7 +42,7 @@ double change(std::span<const float> values, const Shape& shape, const Image& im
     for (int y = 0; y < image.height; ++y) {
       for (int x = 0; x < image.width; ++x) {
         const double shown = scale.low + image.at(x, y, c) / white * (scale.high - scale.low);
-        most = std::max(most, std::abs(shown - static_cast<double>(values[next++])));
+        most = std::max(most, std::abs(shown - values[next++]));
       }
     }
   }

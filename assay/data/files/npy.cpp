@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include "assay/data/files/numpy.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 
 namespace assay::inline data {
@@ -54,9 +55,7 @@ Array raw(DType dtype, const Shape& shape, std::string_view bytes) {
 NpyHeader parse_npy_header(std::string_view bytes, const std::string& name) {
   if (bytes.size() < 10 || !bytes.starts_with("\x93NUMPY")) fail(Fault::data, "{}: not an npy file", name);
   const bool version1 = bytes[6] == 1;
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
-  };
+  const auto byte = [&](std::size_t i) { return std::size_t{byte_of(bytes[i])}; };
   const std::size_t prefix = version1 ? 10 : 12;
   if (bytes.size() < prefix) fail(Fault::data, "{}: the npy header is cut short", name);
   const std::size_t length =

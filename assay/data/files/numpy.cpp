@@ -168,7 +168,7 @@ Array name_rows(const std::vector<std::string>& names) {
   for (const std::string& name : names) width = std::max(width, name.size());
   std::vector<std::uint8_t> bytes(names.size() * width, 0);
   for (std::size_t i = 0; i < names.size(); ++i)
-    std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
+    std::copy(names[i].begin(), names[i].end(), bytes.begin() + i * width);
   return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)},
                                  bytes);
 }

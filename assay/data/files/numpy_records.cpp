@@ -188,8 +188,7 @@ class NumpySource final : public Source {
            "{}: 'valid_range' of shape {} is not a least and a greatest value, or such rows by channel",
            path_, to_string(ends.shape()));
     const auto values = ends.as<float>();
-    range_ = ValidRange{{values.begin(), values.begin() + static_cast<std::ptrdiff_t>(width)},
-                        {values.begin() + static_cast<std::ptrdiff_t>(width), values.end()}};
+    range_ = ValidRange{{values.begin(), values.begin() + width}, {values.begin() + width, values.end()}};
     for (std::size_t c = 0; c < width; ++c) {
       if (!(range_->low[c] < range_->high[c]))
         fail(Fault::data, "{}: 'valid_range' contains {} to {}, which is not a range", path_, range_->low[c],

@@ -9,6 +9,7 @@
 #include "assay/data/files/table.h"
 #include "assay/data/labels.h"
 #include "assay/support/memory.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/blanks.h"
 
 namespace assay::inline data {
@@ -105,7 +106,7 @@ class TextSource final : public Source {
   std::vector<std::int64_t> encode(const std::string& line) const {
     std::vector<std::int64_t> record;
     if (tokens_.empty()) {
-      for (const char c : line) record.push_back(static_cast<unsigned char>(c));
+      for (const char c : line) record.push_back(byte_of(c));
       return record;
     }
     for (const std::string& word : words_of(line)) {

@@ -133,7 +133,7 @@ std::optional<ChangedWeights> ChangedWeights::between(const Graph& original, con
 
   const float alpha = now.op == "Gemm" ? now.real("alpha", 1.0F) : 1.0F,
               beta = now.op == "Gemm" ? now.real("beta", 1.0F) : 1.0F;
-  const auto most = static_cast<std::size_t>(most_changes * static_cast<double>(weights->count()));
+  const auto most = static_cast<std::size_t>(most_changes * weights->count());
   std::vector<Change> changes;
   if (!weights->shares_storage(*old_weights)) {
     const auto before = old_weights->as<float>(), after = weights->as<float>();
@@ -166,8 +166,7 @@ std::optional<ChangedWeights> ChangedWeights::of_channels(const Graph& graph, co
   if (node.op != "Conv" || weights == nullptr || weights->dtype() != DType::float32) return std::nullopt;
   std::optional<Windows> windows = windows_of(node, weights->shape(), input, output);
   const std::int64_t width = output[1], count = std::ssize(channels);
-  if (!windows || static_cast<double>(count) > most_changes * static_cast<double>(input[1]))
-    return std::nullopt;
+  if (!windows || count > most_changes * input[1]) return std::nullopt;
   const auto kernel = std::ssize(windows->taps);
   std::vector<Change> changes;
   for (std::int64_t u = 0; u < width; ++u) {

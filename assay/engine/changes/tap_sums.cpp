@@ -19,7 +19,7 @@ using Vec = hn::Vec<Neighbours>;
 template <int vectors>
 HWY_INLINE void block(std::span<const ChangedTap> taps, float start, const float* from, float* sums) {
   const Neighbours d;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t step = hn::Lanes(d);
   Vec sum[vectors];
 #pragma GCC unroll 8
   for (int v = 0; v < vectors; ++v) sum[v] = hn::Set(d, start);
@@ -38,7 +38,7 @@ HWY_INLINE void block(std::span<const ChangedTap> taps, float start, const float
 void sums_entry(std::span<const ChangedTap> taps, float start, std::int64_t positions, const float* from,
                 float* sums) {
   constexpr int together = 8;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(Neighbours()));
+  const std::int64_t step = hn::Lanes(Neighbours());
   std::int64_t p = 0;
   for (; p + (together - 1) * step < positions; p += together * step)
     block<together>(taps, start, from + p, sums + p);

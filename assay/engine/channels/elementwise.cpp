@@ -22,7 +22,7 @@ class Function : public Operation {
     // Buffers are aligned and end with a whole vector.
     if (operand_.kind == Value::Kind::buffer && operand_.offset == 0)
       return lanes::apply(function_, (count + lanes::width - 1) / lanes::width, from, to);
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+    std::memcpy(to, from, count * sizeof(float));
     apply_in_place({.function = function_}, count, to);
   }
 
@@ -346,7 +346,7 @@ void gradients(const lanes::UnaryFunction& function, std::int64_t count, const f
   alignas(64) float x[together] = {}, y[together] = {}, g[together] = {};
   for (std::int64_t i = 0; i < count; i += together) {
     const std::int64_t some = std::min(together, count - i);
-    const auto bytes = static_cast<std::size_t>(some) * sizeof(float);
+    const auto bytes = some * sizeof(float);
     std::memcpy(x, operand + i, bytes);
     std::memcpy(y, result + i, bytes);
     std::memcpy(g, gradient + i, bytes);

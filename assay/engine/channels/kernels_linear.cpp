@@ -72,7 +72,7 @@ void tile(const Meeting& at) {
   using Sum = typename Products::Sum;
   const Lanes d;
   const Size width = lanes();
-  const auto last = static_cast<std::size_t>(at.units - (vectors - 1) * width);
+  const std::size_t last = at.units - (vectors - 1) * width;
   Sum sums[rows][vectors];
   const float* from[rows];
 #pragma GCC unroll 6
@@ -153,7 +153,7 @@ void apply_panel(const LinearMap& map, const Block& block, Size unit, const floa
   const Size units = std::min(panel_entry(), map.units - unit), width = packed_width(units);
   const float* const panel = packed_weights + unit * (1 + block.count);  // those in front are full
   const float* const weights = panel + (1 + block.before) * width;
-  const std::vector<Run>& runs = map.blocks[static_cast<std::size_t>(block.number)];
+  const std::vector<Run>& runs = map.blocks[block.number];
   const float* const bias = block.number > 0 ? nullptr : starts != nullptr ? starts + unit : panel;
   for (Size r = block.first; r < block.first + block.rows; r += most_rows) {
     tile_of_rows<Products>(std::min<Size>(most_rows, block.first + block.rows - r),

@@ -40,7 +40,7 @@ HWY_INLINE void convolve_vectors(const WindowMap& map, Size row, Size channel, s
   const float* from[rows];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; ++r) {
-    from[r] = operand + map.rows[static_cast<std::size_t>(row + r)] + channel;
+    from[r] = operand + map.rows[row + r] + channel;
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; ++v) sums[r][v] = read(bias + channel, v);
   }
@@ -71,7 +71,7 @@ template <int rows>
 void convolve_rows(const WindowMap& map, Size row, const float* operand, const float* weights,
                    const float* bias, float* result) {
   const Size width = lanes();
-  const auto whole = static_cast<std::size_t>(width);
+  const std::size_t whole = width;
   Size c = 0;
   for (; c + 2 * width <= map.channels; c += 2 * width)
     convolve_vectors<rows, 2>(map, row, c, whole, operand, weights, bias, result);
@@ -246,9 +246,8 @@ void convolve_entry(const WindowMap& map, Size rows, const float* operand, const
 void pool_entry(const PoolMap& map, Size rows, const float* operand, float* result) {
   const Lanes d;
   for (Size r = 0; r < rows; ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    const auto begin = static_cast<std::size_t>(map.begins[at]),
-               end = static_cast<std::size_t>(map.begins[at + 1]);
+    const std::size_t at = r;
+    const std::size_t begin = map.begins[at], end = map.begins[at + 1];
     const Vector factor = hn::Set(d, map.kind == Pool::sum ? map.factors[at] : 1.0F);
     const auto part = [&](Size c, std::size_t live) HWY_ATTR {
       const Vector value = hn::Mul(pooled(map, begin, end, c, live, operand), factor);
@@ -297,8 +296,7 @@ void normalise_entry(Size rows, Size count, float epsilon, const float* operand,
 HWY_INLINE void spread_vector(const PoolMap& map, std::size_t row, Size channel, std::size_t live,
                               const float* operand, Vector result, Vector gradient, float* to) {
   const Lanes d;
-  const auto begin = static_cast<std::size_t>(map.begins[row]),
-             end = static_cast<std::size_t>(map.begins[row + 1]);
+  const std::size_t begin = map.begins[row], end = map.begins[row + 1];
   if (map.kind == Pool::sum) gradient = hn::Mul(gradient, hn::Set(d, map.factors[row]));
   for (std::size_t i = begin; i < end; ++i) {
     const Size at = map.offsets[i] + channel;

@@ -25,9 +25,7 @@ class Pad : public Operation {
   }
 
  private:
-  static void clear(float* to, std::int64_t count) {
-    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
-  }
+  static void clear(float* to, std::int64_t count) { std::memset(to, 0, count * sizeof(float)); }
   void copy(std::size_t axis, const float* from, float* to) const {
     const std::int64_t step = from_.strides[axis], step_to = to_.strides[axis], left = left_[axis - 1];
     const std::int64_t begin = std::clamp<std::int64_t>(left, 0, to_.shape[axis]),
@@ -37,7 +35,7 @@ class Pad : public Operation {
     from += (begin - left) * step;
     to += begin * step_to;
     if (axis + 1 == from_.shape.size()) {
-      std::memcpy(to, from, static_cast<std::size_t>((end - begin) * step_to) * sizeof(float));
+      std::memcpy(to, from, (end - begin) * step_to * sizeof(float));
       return;
     }
     for (std::int64_t i = begin; i < end; ++i, from += step, to += step_to) copy(axis + 1, from, to);
@@ -71,7 +69,7 @@ class Linear : public Operation {
     for (std::int64_t first = begin * rows_; first < rows; first += together) {
       const std::int64_t count = std::min(together, rows - first);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const auto group = static_cast<std::int64_t>(g);
+        const std::int64_t group = g;
         apply(map_, first, count, operand + group * group_step_, groups_[g].get(),
               result + group * map_.units);
       }

@@ -119,12 +119,10 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const double vector = lanes::lanes_of_vector();
   const double products_rate = 4.7 * vector, element_rate = 0.35 * vector;
   constexpr double call = 20;
-  const auto blocks = [&](std::int64_t units) {
-    return std::ceil(static_cast<double>(units) / vector) * vector;
-  };
+  const auto blocks = [&](std::int64_t units) { return std::ceil(units / vector) * vector; };
   if (node.op == "IsNaN") return 0;
   const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
-  const auto made = static_cast<double>(element_count(out)), read = static_cast<double>(element_count(in));
+  const double made = element_count(out), read = element_count(in);
   // Weights that leave the second-level cache are read again for every few records.
   constexpr double most_cached = 256e3, from_memory = 0.05;
   const auto memory = [&](double weights) { return weights > most_cached ? from_memory * weights : 0; };
@@ -138,10 +136,10 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     if (const auto grid = grid_of(node, window, {in.begin() + 1, in.end()}, {out.begin() + 1, out.end()}))
       return call + memory(2 * static_cast<double>(kernel.count())) + grid->products() / products_rate;
     const std::int64_t units = weights[0] / groups;
-    const double results = made / static_cast<double>(units) * blocks(units);
+    const double results = made / units * blocks(units);
     constexpr double start = 6;  // of a run of neighbours, in products
     return call + memory(static_cast<double>(kernel.count())) +
-           results * (taps + start * static_cast<double>(weights[2])) / products_rate;
+           results * (taps + start * weights[2]) / products_rate;
   }
   if (node.op == "ConvTranspose") {
     const Shape& weights = graph.constant(node.inputs[1]).shape();
@@ -152,8 +150,8 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
            2 * made / element_rate;
   }
   if (node.op == "Gemm" || node.op == "MatMul") {
-    const double rows = made / static_cast<double>(out.back());
-    const double weights = blocks(out.back()) * static_cast<double>(in.back());
+    const double rows = made / out.back();
+    const double weights = blocks(out.back()) * in.back();
     return call + memory(weights) + rows * weights / products_rate;
   }
   if (find(node.op)->supports == supports_view || find(node.op)->supports == supports_movement) return 0;

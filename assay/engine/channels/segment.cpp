@@ -32,7 +32,7 @@ std::int64_t choose_rows(const SegmentRequest& request) {
 double bytes_kept(const Node& node, const ShapeOf& shape_of) {
   double elements = 0;
   for (const ValueId id : node.outputs) {
-    if (id != no_value) elements += static_cast<double>(element_count(shape_of(id)));
+    if (id != no_value) elements += element_count(shape_of(id));
   }
   return 2 * elements * static_cast<double>(sizeof(float));
 }

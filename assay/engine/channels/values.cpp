@@ -92,7 +92,7 @@ class Clearing : public Operation {
  public:
   explicit Clearing(Value value) : value_(std::move(value)) {}
   void run(const Memory& memory, std::int64_t records) const override {
-    std::memset(memory.at(value_), 0, static_cast<std::size_t>(records * value_.count()) * sizeof(float));
+    std::memset(memory.at(value_), 0, records * value_.count() * sizeof(float));
   }
 
  private:
@@ -167,7 +167,7 @@ void arrange(const Value& from, const float* source, const Value& to, float* tar
   const auto near = std::ranges::find(axes.from, 1) - axes.from.begin();
   const std::size_t along = near;
   if (axes.to[last] == 1 && axes.from[last] == 1) {
-    const auto bytes = static_cast<std::size_t>(axes.sizes[last]) * sizeof(float);
+    const auto bytes = axes.sizes[last] * sizeof(float);
     return each_place(axes, last, last, source, target, 0,
                       [&](const float* x, float* y) { std::memcpy(y, x, bytes); });
   }

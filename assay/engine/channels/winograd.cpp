@@ -63,7 +63,7 @@ class Definition {
 // not.
 std::int64_t blocks_together(const BlockGrid& grid, std::int64_t records) {
   constexpr std::int64_t cached = std::int64_t{3} << 17, heavy = std::int64_t{4} << 20, rows_of_tile = 6;
-  constexpr auto size = static_cast<std::int64_t>(sizeof(float));
+  constexpr std::int64_t size = sizeof(float);
   const std::int64_t of_block = points * (grid.channels + grid.units) * size,
                      weights = points * grid.channels * grid.units * size,
                      least = weights < cached  ? 6
@@ -89,16 +89,14 @@ std::array<FloatBlock, points> weights_of_points(const BlockGrid& grid, const st
       lanes::Taps down{};
       for (std::int64_t row = 0; row < taps_along; ++row) {
         const std::int64_t tap = row * taps_along + column;
-        down[static_cast<std::size_t>(row)] = double{weights[static_cast<std::size_t>(
-            (unit * taps_along * taps_along + tap) * grid.channels + channel)]};
+        down[row] = double{weights[(unit * taps_along * taps_along + tap) * grid.channels + channel]};
       }
       const std::array<double, 4> sums = lanes::sums_of_taps(down, taps_along);
-      for (std::size_t r = 0; r < sums.size(); ++r) rows[r][static_cast<std::size_t>(column)] = sums[r];
+      for (std::size_t r = 0; r < sums.size(); ++r) rows[r][column] = sums[r];
     }
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const std::array<double, 4> sums = lanes::sums_of_taps(rows[r], taps_along);
-      for (std::size_t c = 0; c < sums.size(); ++c)
-        of_points[4 * r + c][static_cast<std::size_t>(i)] = static_cast<float>(sums[c]);
+      for (std::size_t c = 0; c < sums.size(); ++c) of_points[4 * r + c][i] = static_cast<float>(sums[c]);
     }
   }
   const std::vector<float> none(static_cast<std::size_t>(grid.units));
@@ -140,8 +138,7 @@ class FewerProducts : public Operation {
       const std::int64_t count = std::min(together_, all - first);
       points_of_blocks(grid_, first, count, step_in, memory.at(operand_), from);
       for (std::int64_t p = 0; p < points; ++p)
-        apply(map_, 0, count, from + p * step_in, weights_[static_cast<std::size_t>(p)].get(),
-              to + p * step_out);
+        apply(map_, 0, count, from + p * step_in, weights_[p].get(), to + p * step_out);
       results_of_blocks(grid_, first, count, step_out, to, bias_.data(), finite, memory.at(result_));
       const std::int64_t made = elements_of(first + count);
       const std::int64_t end = first + count == all ? made : made / lanes::width * lanes::width;
@@ -189,7 +186,7 @@ class FewerProducts : public Operation {
 // Of so many, with those that fill the last vector.
 double full(std::int64_t count) {
   const std::int64_t vector = lanes::lanes_of_vector();
-  return static_cast<double>(rounded_up(count, vector));
+  return rounded_up(count, vector);
 }
 
 bool all_are(const Ints& numbers, std::int64_t number) {
@@ -201,8 +198,8 @@ bool all_are(const Ints& numbers, std::int64_t number) {
 double BlockGrid::products() const {
   // The sums of a block before and after its products, for each channel and unit.
   constexpr double sums_before = 80, sums_after = 80;
-  return static_cast<double>(blocks()) * (static_cast<double>(points * channels) * full(units) +
-                                          sums_before * full(channels) + sums_after * full(units));
+  return blocks() * (static_cast<double>(points * channels) * full(units) + sums_before * full(channels) +
+                     sums_after * full(units));
 }
 
 bool pays(const BlockGrid& grid) {

@@ -266,8 +266,7 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
   LikelyCause best{.now = agreement(sample, same), .records = count};
   best.then = best.now;
   const auto distance = [&](double accuracy) { return std::abs(accuracy - expected); };
-  const double open =
-      count == dataset.size() ? 1e-12 : 3 * std::sqrt(expected * (1 - expected) / static_cast<double>(count));
+  const double open = count == dataset.size() ? 1e-12 : 3 * std::sqrt(expected * (1 - expected) / count);
   const auto consider = [&](const std::string& remedy, bool of_labels, double accuracy) {
     const bool declared = bounds.above >= 1 || (accuracy >= expected - bounds.below - open &&
                                                 accuracy <= expected + bounds.above + open);
@@ -285,8 +284,7 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
       return share_equal(labels,
                          answers_to(suspect.session ? *suspect.session : session, suspect.repair(some)));
     };
-    const double chance =
-        3 * std::sqrt(std::max(expected * (1 - expected), 0.05) / static_cast<double>(few.labels.size()));
+    const double chance = 3 * std::sqrt(std::max(expected * (1 - expected), 0.05) / few.labels.size());
     for (const Suspect& suspect : suspects(session, inputs)) {
       const double then = right(suspect, few.inputs, few.labels);
       if (then > few.now || distance(then) <= distance(few.now) - chance)

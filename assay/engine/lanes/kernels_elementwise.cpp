@@ -206,14 +206,14 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
 // work(offset) for every vector of so many elements.
 template <typename Work>
 HWY_INLINE void each_vector(std::int64_t elements, const Work& work) {
-  const auto step = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  const std::int64_t step = hn::Lanes(Lanes16());
   for (std::int64_t i = 0; i < elements * width; i += step) work(i);
 }
 
 // The same with the element's number.
 template <typename Work>
 HWY_INLINE void each_element(std::int64_t elements, const Work& work) {
-  const auto step = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  const std::int64_t step = hn::Lanes(Lanes16());
   for (std::int64_t e = 0; e < elements; ++e) {
     for (std::int64_t lane = 0; lane < width; lane += step) work(e, lane);
   }
@@ -263,7 +263,7 @@ void values_of_kind(const UnaryFunction& function, bool gates, std::int64_t elem
                     float* result) {
   const Lanes16 d;
   const UnaryFunction known{kind, function.alpha, function.beta, function.low, function.high};
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t step = hn::Lanes(d);
   const std::int64_t count = elements * width;
   std::int64_t i = 0;
   for (; i + 2 * step <= count; i += 2 * step) {

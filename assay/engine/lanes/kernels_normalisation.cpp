@@ -50,7 +50,7 @@ HWY_INLINE Moments moments_of(const NormalisationMap& map, const float* group) {
 // the list of scales, and what it is normalised with.
 template <typename Work>
 HWY_INLINE void each_group(const NormalisationMap& map, const float* operand, const Work& work) {
-  const auto step = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  const std::int64_t step = hn::Lanes(Lanes16());
   for (std::int64_t g = 0; g < map.groups; ++g) {
     for (std::int64_t lane = 0; lane < width; lane += step) {
       const std::int64_t place = g * map.count * width + lane;

@@ -20,7 +20,7 @@ using Vec = hn::Vec<Lanes16>;
 // work(offset) for every vector of so many elements.
 template <typename Work>
 HWY_INLINE void each_vector(std::int64_t elements, const Work& work) {
-  const auto step = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  const std::int64_t step = hn::Lanes(Lanes16());
   for (std::int64_t i = 0; i < elements * width; i += step) work(i);
 }
 

@@ -35,7 +35,7 @@ struct Task {
 template <int units, int channels>
 HWY_NOINLINE void block(const Task& task, const WindowPlace* place, const WindowPlace* end, float* sums) {
   const Lanes16 d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t lanes = hn::Lanes(d);
   Vec held[units][channels];
 #pragma GCC unroll 8
   for (int u = 0; u < units; ++u) {
@@ -79,7 +79,7 @@ template <int units, int vectors>
 HWY_NOINLINE void rows_block(const float* gradient, std::int64_t unit_step, const float* rows,
                              std::int64_t stride, bool add, float* result) {
   const Lanes16 d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t lanes = hn::Lanes(d);
   Vec held[units][vectors];
 #pragma GCC unroll 8
   for (int u = 0; u < units; ++u) {
@@ -123,7 +123,7 @@ void rows_of_units(std::int64_t units, const float* gradient, std::int64_t unit_
 
 void window_sums(const WeightMap& map, const float* operand, const float* gradient, bool add, float* result) {
   const Lanes16 d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t lanes = hn::Lanes(d);
   const auto taps = std::ssize(map.taps);
   HWY_ALIGN float sums[taps_together * most_units * most_channels * width];
   for (std::int64_t u = 0; u < map.units; u += most_units) {
@@ -140,7 +140,7 @@ void window_sums(const WeightMap& map, const float* operand, const float* gradie
         // Ranges are small, so that gradients and operands stay near while the taps pass by.
         for (std::int64_t s = 0; s < map.ranges; ++s) {
           for (std::int64_t t = 0; t < some; ++t) {
-            const WeightTap& tap = map.taps[static_cast<std::size_t>(first + t)];
+            const WeightTap& tap = map.taps[first + t];
             const WindowPlace* const places = tap.places.data();
             const std::int32_t* const at = tap.ranges.data() + s;
             if (at[0] < at[1]) work(task, places + at[0], places + at[1], sums + t * each);
@@ -167,7 +167,7 @@ void weight_sums_entry(const WeightMap& map, const float* operand, const float* 
 
 void dense_sums_entry(std::int64_t units, std::int64_t unit_step, std::int64_t stride, const float* rows,
                       const float* gradient, bool add, float* result) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  const std::int64_t lanes = hn::Lanes(Lanes16());
   std::int64_t k = 0;
   for (; k + most_vectors * lanes <= stride; k += most_vectors * lanes)
     rows_of_units<most_vectors>(units, gradient, unit_step, rows + k, stride, add, result + k);

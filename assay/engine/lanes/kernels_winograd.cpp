@@ -81,7 +81,7 @@ HWY_INLINE void points_of_block(const BlocksOfFour& blocks, const PieceOfWindows
 #pragma GCC unroll 4
       for (int c = 0; c <= taps_across; ++c) {
         const int point = 4 * PieceOfWindows::along(taps_down, r) + PieceOfWindows::along(taps_across, c);
-        hn::Store(made[c], d, points + piece.at[static_cast<std::size_t>(point)] + lane);
+        hn::Store(made[c], d, points + piece.at[point] + lane);
       }
     }
   }
@@ -118,7 +118,7 @@ HWY_INLINE void gradients_of_block(const BlocksOfFour& blocks, const PieceOfWind
 #pragma GCC unroll 4
       for (int r = 0; r <= taps_down; ++r) {
         const int point = 4 * PieceOfWindows::along(taps_down, r) + PieceOfWindows::along(taps_across, c);
-        from[r] = hn::Load(d, points + piece.at[static_cast<std::size_t>(point)] + lane);
+        from[r] = hn::Load(d, points + piece.at[point] + lane);
       }
       elements_along<taps_down>(from, x);
 #pragma GCC unroll 4

@@ -332,7 +332,7 @@ class Linear : public Operation {
   bool reads_values() const override { return finish_ == Finish::rectify; }
 
  private:
-  static std::size_t index(std::int64_t group) { return static_cast<std::size_t>(group); }
+  static std::size_t index(std::int64_t group) { return group; }
 
   Neighbours neighbours(std::span<const BatchBlock> blocks) const {
     if (blocks.size() == 1) return {};
@@ -458,9 +458,9 @@ double products_of_convolution(const Graph& graph, const Node& node, const Shape
   const Array& weights = graph.constant(node.inputs[1]);
   const Shape &input = shape_of(node.inputs[0]), &output = shape_of(node.outputs[0]);
   const double each = static_cast<double>(weights.count()) / weights.shape()[0];
-  if (node.op != "Conv") return each * static_cast<double>(element_count(input));
+  if (node.op != "Conv") return each * element_count(input);
   const auto windows = winograd_windows(node, spatial(weights.shape()), input, output);
-  return windows ? windows->products() : each * static_cast<double>(element_count(output));
+  return windows ? windows->products() : each * element_count(output);
 }
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

@@ -42,8 +42,7 @@ class Move : public Operation {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const float* const from = block.value(operand(i));
       for (const Run& run : runs_[i])
-        std::memcpy(to + run.to * width, from + run.from * width,
-                    static_cast<std::size_t>(run.count * width) * sizeof(float));
+        std::memcpy(to + run.to * width, from + run.from * width, run.count * width * sizeof(float));
     }
   }
 

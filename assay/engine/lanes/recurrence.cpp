@@ -22,8 +22,7 @@ class Weights {
   Weights(std::int64_t units, std::int64_t count, const Place& place)
       : order_(packed(units, count, place)), values_(order_.size()) {}
   void set(std::span<const float> constant) {
-    for (std::size_t i = 0; i < order_.size(); ++i)
-      values_[i] = constant[static_cast<std::size_t>(order_[i])];
+    for (std::size_t i = 0; i < order_.size(); ++i) values_[i] = constant[order_[i]];
   }
   const float* data() const { return values_.data(); }
 
@@ -202,7 +201,7 @@ class LanesRecurrence : public Segment {
     const auto result_of = [&](std::size_t input) -> Array* {
       if (!has_input(node_, input)) return nullptr;
       const auto at = std::ranges::find(wanted, node_.inputs[input]) - wanted.begin();
-      return at == std::ssize(wanted) ? nullptr : &results[static_cast<std::size_t>(at)];
+      return at == std::ssize(wanted) ? nullptr : &results[at];
     };
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const Array* const result = result_of(N::weights + i);
@@ -393,14 +392,14 @@ class LanesRecurrence : public Segment {
                           const Visit& visit) const {
     const std::int64_t row = cell_.hidden * width;
     for (std::int64_t d = 0; d < cell_.directions(); ++d) {
-      const Layout::Direction& at = batch.layout.directions[static_cast<std::size_t>(d)];
+      const Layout::Direction& at = batch.layout.directions[d];
       if (output > 0) {
         visit((output == 1 ? at.states : at.cells) + batch.steps * row, batch.state_at(d, first),
               batch.state_step());
         continue;
       }
       for (std::int64_t k = 0; k < batch.steps; ++k) {
-        const std::int64_t t = place_of(cell_.backwards[static_cast<std::size_t>(d)], batch.steps, k);
+        const std::int64_t t = place_of(cell_.backwards[d], batch.steps, k);
         visit(at.states + (k + 1) * row, batch.result_at(t, d, first), batch.result_step());
       }
     }
@@ -489,7 +488,7 @@ class LanesRecurrence : public Segment {
                            const std::array<std::int64_t, 3>& begins, float* sums, bool add) const {
     const Layout::Direction& at = batch.layout.directions[d];
     const std::int64_t h = cell_.hidden, f = cell_.features, rows = cell_.gates * h, steps = batch.steps;
-    const auto direction = static_cast<std::int64_t>(d);
+    const std::int64_t direction = d;
     // Of units from `unit` on at the k-th step: what they read, and their gradient.
     const auto sum = [&](std::int64_t channels, std::int64_t units, const float* operand,
                          const float* gradient, const auto& from, const auto& to, float* result) {
@@ -548,7 +547,7 @@ class LanesRecurrence : public Segment {
 
   void store_state(const Batch& batch, const float* memory, std::size_t d, std::size_t k, std::int64_t first,
                    std::int64_t count, float* to) const {
-    const auto direction = static_cast<std::int64_t>(d);
+    const std::int64_t direction = d;
     float* rows[width];
     point_at_rows(to + batch.state_at(direction, first), batch.state_step(), count, rows);
     from_lanes(memory + batch.layout.state_gradients[k] + direction * cell_.hidden * width, cell_.hidden,

@@ -440,7 +440,7 @@ class LanesBackend : public Backend {
   double kept_bytes(const Node& node, const ShapeOf& shape_of) const override {
     double elements = 0;
     for (const ValueId id : node.outputs) {
-      if (id != no_value) elements += static_cast<double>(element_count(shape_of(id)));
+      if (id != no_value) elements += element_count(shape_of(id));
     }
     return elements * static_cast<double>(2 * width * sizeof(float));  // values and gradients
   }

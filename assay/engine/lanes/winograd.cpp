@@ -8,7 +8,7 @@
 namespace assay::lanes {
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) { return i; }
 
 // Products along an axis for two results.
 std::int64_t products_of(const WindowAxis& axis) {
@@ -43,7 +43,7 @@ std::int64_t point_step(std::int64_t channels, std::int64_t blocks) {
 // As many as stay in the second-level cache with their sums, but enough of them for weights that do not.
 std::int64_t blocks_together(const WinogradWindows& windows) {
   constexpr std::int64_t cached = std::int64_t{3} << 17, step = 3;
-  constexpr auto size = static_cast<std::int64_t>(sizeof(float));
+  constexpr std::int64_t size = sizeof(float);
   const std::int64_t products = products_of(windows.axes[0]) * products_of(windows.axes[1]),
                      of_block = (products * windows.channels + 16 * windows.units) * width * size;
   const bool light = products * windows.channels * windows.units * size < cached;
@@ -77,9 +77,8 @@ double WinogradWindows::products() const {
   // Sums before and after, a sixteenth of them for each point of a block.
   constexpr double sums = 100.0 / 16;
   const double products = products_of(axes[0]) * products_of(axes[1]);
-  return static_cast<double>(blocks()) *
-         (products * static_cast<double>(channels * units) +
-          sums * (products * static_cast<double>(channels) + 16 * static_cast<double>(units)));
+  return blocks() * (products * static_cast<double>(channels * units) +
+                     sums * (products * channels + 16 * static_cast<double>(units)));
 }
 
 bool WinogradWindows::pays() const {
@@ -233,8 +232,8 @@ void Winograd::run(const float* operand, const float* bias, Finish finish, bool 
   float* const target = add ? whole : result;
   run(operand, bias, finish, rest, finite, target);
   if (std::any_of(finite, finite + width, [](float zero) { return zero != 0; })) {
-    thread_local ScratchBuffer scratch;
-    float* const exact = scratch.floats(made() * width);
+    thread_local ScratchBuffer of_exact;
+    float* const exact = of_exact.floats(made() * width);
     direct(exact);
     for (std::int64_t i = 0; i < made(); ++i) {
       for (std::int64_t lane = 0; lane < width; ++lane)

@@ -12,7 +12,7 @@ Array range_of_integers(const Call& call) {
   const std::int64_t start = call.integer(0, 0), limit = call.integer(1, 0), delta = call.integer(2, 1);
   if (delta == 0) fail(Fault::model, "delta is 0");
   // Bounded in floating point first, so that the exact count cannot overflow.
-  const double about = (static_cast<double>(limit) - start) / static_cast<double>(delta);
+  const double about = (static_cast<double>(limit) - start) / delta;
   check_size({static_cast<std::int64_t>(std::clamp(about, 0.0, 9e18))}, 8);
   const auto type = call.input(0).dtype();
   if (about <= 0) return array::empty({0}, type);

@@ -60,7 +60,7 @@ Outputs gather_nd(const Call& call) {
   const std::int64_t batch = call.node.integer("batch_dims", 0), depth = indices.size(-1);
   require_in("batch_dims", batch, 0, std::min(data.rank(), indices.rank() - 1));
   require_in("the last axis of the indices", depth, 1, data.rank() - batch);
-  const auto b = static_cast<std::size_t>(batch), d = static_cast<std::size_t>(depth);
+  const std::size_t b = batch, d = depth;
   const auto lead = part_of(data.shape(), 0, b);
   if (lead != part_of(indices.shape(), 0, b)) fail(Fault::model, "the batch axes of data and indices differ");
   // The batch axes become further leading indices, so that one lookup serves all.

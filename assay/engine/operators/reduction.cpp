@@ -128,31 +128,22 @@ Outputs top_k(const Call& call) {
   return {values.narrow(axis, 0, count), indices.narrow(axis, 0, count)};
 }
 
-Outputs cumulative_sum(const Call& call) {
+Outputs cumulative(const Call& call, Array (*neutral)(const Array&),
+                   Array (*accumulated)(const Array&, std::int64_t)) {
   const Array& x = call.input(0);
   const std::int64_t axis = axis_in(call.integer(1, 0), x.rank());
   const bool reverse = call.node.integer("reverse", 0) != 0;
-  Array added = reverse ? array::flip(x, {axis}) : x;
+  Array parts = reverse ? array::flip(x, {axis}) : x;
   // Moved, not taken away again: small sums would be lost behind a large element, and infinities become NaN.
   if (call.node.integer("exclusive", 0) != 0 && x.size(axis) > 0) {
-    const Array first = array::zeros_like(added.narrow(axis, 0, 1));
-    added = array::cat({first, added.narrow(axis, 0, x.size(axis) - 1)}, axis);
+    const Array first = neutral(parts.narrow(axis, 0, 1));
+    parts = array::cat({first, parts.narrow(axis, 0, x.size(axis) - 1)}, axis);
   }
-  const Array sums = array::cumsum(added, axis).to(x.dtype());
-  return {reverse ? array::flip(sums, {axis}) : sums};
+  const Array whole = accumulated(parts, axis).to(x.dtype());
+  return {reverse ? array::flip(whole, {axis}) : whole};
 }
 
-Outputs cumulative_product(const Call& call) {
-  const Array& x = call.input(0);
-  const std::int64_t axis = axis_in(call.integer(1, 0), x.rank());
-  const bool reverse = call.node.integer("reverse", 0) != 0;
-  Array factors = reverse ? array::flip(x, {axis}) : x;
-  if (call.node.integer("exclusive", 0) != 0 && x.size(axis) > 0) {
-    const Array first = array::ones_like(factors.narrow(axis, 0, 1));
-    factors = array::cat({first, factors.narrow(axis, 0, x.size(axis) - 1)}, axis);
-  }
-  const Array products = array::cumprod(factors, axis).to(x.dtype());
-  return {reverse ? array::flip(products, {axis}) : products};
-}
+Outputs cumulative_sum(const Call& call) { return cumulative(call, array::zeros_like, array::cumsum); }
+Outputs cumulative_product(const Call& call) { return cumulative(call, array::ones_like, array::cumprod); }
 
 }  // namespace assay::operators

@@ -45,10 +45,10 @@ Places places_along(double start, double step, std::int64_t count, std::int64_t 
   std::vector<double> low_weight, high_weight;
   for (std::int64_t i = 0; i < count; ++i) {
     const double at = start + (i + 0.5) * step;
-    const bool outside = !(at >= -1 && at <= static_cast<double>(size));
+    const bool outside = !(at >= -1 && at <= size);
     const double inside = std::clamp(outside ? 0 : at, 0.0, static_cast<double>(size - 1));
     const auto below = static_cast<std::int64_t>(inside);
-    const double fraction = inside - static_cast<double>(below);
+    const double fraction = inside - below;
     low.push_back(below);
     high.push_back(std::min(below + 1, size - 1));
     low_weight.push_back(outside ? 0 : 1 - fraction);
@@ -76,7 +76,7 @@ Array region(const Array& picture, const float* corners, const Grid& grid) {
   if (grid.offset == 0) width = std::max(width, 1.0), height = std::max(height, 1.0);
   const auto samples = [&](double extent, std::int64_t cells) {
     if (grid.samples > 0) return grid.samples;
-    const double count = std::ceil(extent / static_cast<double>(cells));
+    const double count = std::ceil(extent / cells);
     require_in("the number of samples in a cell", static_cast<std::int64_t>(std::clamp(count, -1.0, 1e9)), 0,
                1 << 16);
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(count));

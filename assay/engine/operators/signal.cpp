@@ -35,7 +35,7 @@ Array spectrum(const Array& signal, std::int64_t length, std::int64_t bins, bool
   const Array turns = array::remainder(
       array::arange(bins, DType::int64).unsqueeze(1) * array::arange(given, DType::int64).unsqueeze(0),
       length);
-  const Array angle = turns.to(DType::float64) * (2 * pi / static_cast<double>(length));
+  const Array angle = turns.to(DType::float64) * (2 * pi / length);
   const Array cosine = array::cos(angle).to(signal.dtype()), sine = array::sin(angle).to(signal.dtype());
   const Array x = signal.slice(-2, 0, given);
   const auto through = [](const Array& matrix, const Array& part) {
@@ -120,15 +120,15 @@ Outputs mel_weight_matrix(const Call& call) {
   require_in("the number of mel bins", bins, 1, 1 << 20);
   require_in("the length of the transform", length, 1, 1 << 30);
   require_in("the sample rate", rate, 1, 1 << 30);
-  if (!(lowest >= 0 && lowest <= highest && highest <= static_cast<double>(rate)))
+  if (!(lowest >= 0 && lowest <= highest && highest <= rate))
     fail(Fault::model, "the edges {} and {} are not within 0 and the sample rate {}", lowest, highest, rate);
   const std::int64_t rows = length / 2 + 1;
   check_size({rows, bins}, 8);
   const double step = (mel(highest) - mel(lowest)) / static_cast<double>(bins + 2);
   Ints edges;
   for (std::int64_t i = 0; i < bins + 2; ++i) {
-    const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + mel(lowest)) / 2595) - 1);
-    const double edge = std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
+    const double hertz = 700 * (std::pow(10, (i * step + mel(lowest)) / 2595) - 1);
+    const double edge = std::floor(static_cast<double>(length + 1) * hertz / rate);
     edges.push_back(std::clamp<std::int64_t>(static_cast<std::int64_t>(edge), 0, rows - 1));
   }
   Array matrix = array::zeros({rows, bins}, DType::float64);

@@ -30,7 +30,7 @@ Outputs tree_ensemble(const Call& call) {
   for (std::int64_t r = 0; r < x.size(0); ++r) {
     float* const row = sums.elements<float>() + r * forest.width;
     for (const std::int64_t root : forest.roots) {
-      const auto leaf = static_cast<std::size_t>(leaf_of(forest, root, x.elements<float>() + r * x.size(1)));
+      const std::size_t leaf = leaf_of(forest, root, x.elements<float>() + r * x.size(1));
       row[forest.targets[leaf]] += forest.weights[leaf];
     }
   }

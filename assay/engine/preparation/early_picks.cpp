@@ -45,7 +45,7 @@ class Picker {
            info(id).shape.size() == sequence_rank;
   }
   bool is_along_positions(std::int64_t axis) const {
-    constexpr auto rank = static_cast<std::int64_t>(sequence_rank);
+    constexpr std::int64_t rank = sequence_rank;
     return (axis < 0 ? axis + rank : axis) == static_cast<std::int64_t>(positions_axis);
   }
   bool is_last(std::int64_t axis) const {

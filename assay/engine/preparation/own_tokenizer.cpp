@@ -100,7 +100,7 @@ bool is_special(const text::Tokenizer& tokenizer, std::int64_t number) {
 std::vector<std::string> doubts(const Graph& graph, const std::string& folder,
                                 const text::Tokenizer& tokenizer) {
   std::vector<std::string> found;
-  const auto numbers = static_cast<std::int64_t>(tokenizer.numbers());
+  const std::int64_t numbers = tokenizer.numbers();
   const std::int64_t rows = known_tokens(graph);
   if (100 * (rows - numbers) > most_percent_padded * rows)
     found.push_back(fmt::format("it has numbers for {} tokens, and the network knows {}", numbers, rows));

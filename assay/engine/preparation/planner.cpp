@@ -16,8 +16,7 @@ namespace {
 double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   double elements = 0;
   for (const ValueId id : node.inputs) {
-    if (id != no_value && !graph.is_constant(id))
-      elements += static_cast<double>(element_count(shape_of(id)));
+    if (id != no_value && !graph.is_constant(id)) elements += element_count(shape_of(id));
   }
   double products = 0, memory = 0;
   if ((is_convolution(node.op) || is_dense(node.op)) && node.inputs.size() > 1 &&
@@ -27,23 +26,21 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
     if (element_count(out) > 0 && out.size() > 1) {
       const std::int64_t units = is_dense(node.op) ? out.back() : out[1];
       const std::int64_t of_unit = weights.count() / units;
-      products = static_cast<double>(of_unit * element_count(out));
+      products = of_unit * element_count(out);
       // Weights that leave the second-level cache are read again for every few records.
       constexpr std::int64_t most_cached = 256'000;
       constexpr double from_memory = 0.05;
-      if (weights.count() > most_cached) memory = from_memory * static_cast<double>(weights.count());
+      if (weights.count() > most_cached) memory = from_memory * weights.count();
     }
   }
   if (node.op == "MatMul" && !graph.is_constant(node.inputs[1]) && !shape_of(node.inputs[0]).empty()) {
-    products =
-        static_cast<double>(element_count(shape_of(node.outputs[0])) * shape_of(node.inputs[0]).back());
+    products = element_count(shape_of(node.outputs[0])) * shape_of(node.inputs[0]).back();
   }
   constexpr double per_element = 1, per_product = 1.0 / 25, call = 20;
   if (is_recurrent(node.op)) {  // of one step, with its many small operations
     constexpr double step = 200;
     for (const std::size_t i : {1, 2}) {
-      if (graph.is_constant(node.inputs[i]))
-        products += static_cast<double>(graph.constant(node.inputs[i]).count());
+      if (graph.is_constant(node.inputs[i])) products += graph.constant(node.inputs[i]).count();
     }
     return step + per_product * products;
   }
@@ -66,7 +63,7 @@ Planner::Planner(const Graph& graph, const std::vector<ValueInfo>& infos, const 
 bool Planner::fits(const Plan& plan, const Backend& backend, const RunRequest& request) const {
   constexpr double most_bytes = 1e9;  // of all threads
   double bytes = 0, trainable = 0;
-  for (const ValueId id : request.trainable) trainable += static_cast<double>(graph_.constant(id).count());
+  for (const ValueId id : request.trainable) trainable += graph_.constant(id).count();
   for (const NodeId n : plan.nodes) {
     if (supports(backend, node(n))) bytes += backend.kept_bytes(node(n), shape_of_);
   }
@@ -77,11 +74,11 @@ bool Planner::fits(const Plan& plan, const Backend& backend, const RunRequest& r
 double Planner::cost(const Backend* backend, const Node& node, std::int64_t records) const {
   const double once =
       backend == nullptr ? kernel_cost(graph_, node, shape_of_) : backend->cost(graph_, node, shape_of_);
-  const double all = is_recurrent(node.op) ? once * static_cast<double>(steps_of(node)) : once;
+  const double all = is_recurrent(node.op) ? once * steps_of(node) : once;
   if (backend == nullptr || !is_large_) return all;
   const auto rounded_up = [](std::int64_t number, std::int64_t by) { return (number + by - 1) / by * by; };
   const std::int64_t done = rounded_up(records, backend->records_together() * threads_);
-  return all * static_cast<double>(done) / records;
+  return all * done / records;
 }
 
 double Planner::cost_of_change(const Node& node) const {
@@ -89,7 +86,7 @@ double Planner::cost_of_change(const Node& node) const {
   double border = change;
   for (const ValueId id : node.inputs) {
     if (id != no_value && !graph_.is_constant(id))
-      border += change_per_element * static_cast<double>(element_count(shape_of_(id)));
+      border += change_per_element * element_count(shape_of_(id));
   }
   return border;
 }

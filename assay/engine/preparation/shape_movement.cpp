@@ -45,7 +45,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
 
 Shape flatten(const Rules& r) {
   const Shape& x = r.shape(0);
-  const auto axis = x.begin() + static_cast<std::ptrdiff_t>(r.axis_in(r.node.integer("axis", 1), r.rank()));
+  const auto axis = x.begin() + r.axis_in(r.node.integer("axis", 1), r.rank());
   return {product(x.begin(), axis), product(axis, x.end())};
 }
 
@@ -149,9 +149,9 @@ Shape gather(const Rules& r) {
   const Shape &x = r.shape(0), &indices = r.shape(1);
   const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
   require_indices_within(r, {x[axis]});
-  Shape result(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
+  Shape result(x.begin(), x.begin() + axis);
   result.insert(result.end(), indices.begin(), indices.end());
-  result.insert(result.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
+  result.insert(result.end(), x.begin() + axis + 1, x.end());
   return result;
 }
 

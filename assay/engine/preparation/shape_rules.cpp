@@ -129,8 +129,7 @@ Shape batch_normalization(const Rules& r) {
 Shape layer_normalization(const Rules& r) {
   require_usual_epsilon(r);
   const Shape& x = r.shape(0);
-  const Shape normalised(
-      x.begin() + static_cast<std::ptrdiff_t>(r.axis_in(r.node.integer("axis", -1), r.rank())), x.end());
+  const Shape normalised(x.begin() + r.axis_in(r.node.integer("axis", -1), r.rank()), x.end());
   for (std::size_t i = 1; i < r.operands.size(); ++i) require(!r.has(i) || r.shape(i) == normalised);
   require(r.has(1));
   return x;

@@ -136,7 +136,7 @@ class Propagation {
     const Forest forest = forest_of(graph.node(graph.producer(node.inputs[0])));
     const Array& says = graph.constant(node.inputs[1]);
     if (says.rank() != 2 || says.size(0) != forest.leaves() || says.dtype() != DType::float32) return {};
-    const auto results = static_cast<std::size_t>(says.size(1));
+    const std::size_t results = says.size(1);
     const Array rows = says.contiguous();
     std::vector<Bounds> sums(results, Bounds{0, 0});
     for (const std::int64_t root : forest.roots) {

@@ -113,7 +113,7 @@ class TorchSegment : public Segment {
   }
 
   std::size_t output_of(ValueId id) const {
-    return static_cast<std::size_t>(std::ranges::find(request_.keep, id) - request_.keep.begin());
+    return std::ranges::find(request_.keep, id) - request_.keep.begin();
   }
 
   // By number and wanted value.

@@ -20,8 +20,7 @@ class Light final : public Constraint {
     const std::int64_t rows = wanted.size(0), elements = wanted.count() / std::max<std::int64_t>(1, rows);
     for (std::int64_t row = 0; row < rows; ++row) {
       const float* const from = wanted.elements<float>() + row * elements;
-      const double mean =
-          simd_sum({from, static_cast<std::size_t>(elements)}) / static_cast<double>(elements);
+      const double mean = simd_sum({from, static_cast<std::size_t>(elements)}) / elements;
       std::fill_n(allowed.elements<float>() + row * elements, elements, static_cast<float>(mean * strength_));
     }
     return allowed;

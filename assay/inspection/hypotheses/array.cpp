@@ -39,9 +39,9 @@ class ArrayValues final : public Annotator {
     if (array.shape().empty() || array.shape().size() > 3)
       fail(Fault::data, "{}: an array of shape {}; [n], [n, symbols] or [n, height, width] is needed", file_,
            to_string(array.shape()));
-    rows_ = static_cast<std::size_t>(array.shape()[0]);
+    rows_ = array.shape()[0];
     positions_.assign(array.shape().begin() + 1, array.shape().end());
-    width_ = static_cast<std::size_t>(element_count(positions_));
+    width_ = element_count(positions_);
     const Array floats = array.to(DType::float32);
     values_.assign(floats.as<float>().begin(), floats.as<float>().end());
     Hasher hasher;

@@ -60,7 +60,7 @@ class Machine final : public Annotator {
   }
   std::size_t state(const std::string& name) {
     const auto known = std::ranges::find(states_, name);
-    const auto place = static_cast<std::size_t>(known - states_.begin());
+    const std::size_t place = known - states_.begin();
     if (known == states_.end()) states_.push_back(name);
     return place;
   }

@@ -29,7 +29,7 @@ struct ItemValues {
 // Of a picture, a volume, steps of features, or a signal [channels, steps].
 Shape positions_of(const Dataset& data) {
   const Shape& record = data.record_shape();
-  const auto width = static_cast<std::int64_t>(data.target_width());
+  const std::int64_t width = data.target_width();
   const Shape behind(record.begin() + (record.empty() ? 0 : 1), record.end());
   if (record.size() >= 3 && element_count(behind) == width) return behind;
   const bool steps = !record.empty() && record.size() < 3 && (record[0] == width || record.back() == width);
@@ -39,7 +39,7 @@ Shape positions_of(const Dataset& data) {
 // Labels along the second axis of [a, b]: of the steps of a signal, or one for each of b features.
 bool may_be_signal(const Dataset& data) {
   const Shape& record = data.record_shape();
-  const auto width = static_cast<std::int64_t>(data.target_width());
+  const std::int64_t width = data.target_width();
   return record.size() == 2 && record[0] != width && record[1] == width;
 }
 
@@ -179,8 +179,7 @@ class ItemsOfData final : public Annotator {
 
   // Pixels whose middle is in a box of the class.
   void append_boxes(std::span<const float> own, const std::string& id, std::vector<float>& values) const {
-    const auto height = static_cast<std::size_t>(labels_.positions[0]),
-               width = static_cast<std::size_t>(labels_.positions[1]);
+    const std::size_t height = labels_.positions[0], width = labels_.positions[1];
     const std::size_t begin = values.size();
     values.resize(begin + names_.size() * height * width);
     for (std::size_t at = 0; at + box_width <= own.size(); at += box_width) {

@@ -6,19 +6,12 @@
 #include <assay/extend/hypothesis.h>
 #include "assay/inspection/symbols/text.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::inspection {
 namespace {
 
-char folded(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-std::string folded(std::string text) {
-  for (char& c : text) c = folded(c);
-  return text;
-}
-bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
+bool is_word_byte(char c) { return is_alphanumeric(c) || c == '_' || byte_of(c) >= 0x80; }
 
 class Keywords final : public Annotator {
  public:
@@ -32,7 +25,7 @@ class Keywords final : public Annotator {
     std::erase(words_, "");
     if (words_.empty()) fail(Fault::usage, "hypothesis 'keywords' needs words: keywords[words=SELECT+FROM]");
     if (ignore_case_)
-      std::ranges::transform(words_, words_.begin(), [](const auto& word) { return folded(word); });
+      std::ranges::transform(words_, words_.begin(), [](const auto& word) { return lower_case(word); });
     std::vector<std::string> once;
     for (const std::string& word : words_) {
       if (std::ranges::find(once, word) == once.end()) once.push_back(word);
@@ -55,7 +48,7 @@ class Keywords final : public Annotator {
     TextBehaviours behaviours(records, hypotheses_.size(), "keywords");
     for (std::size_t r = 0; r < records.size(); ++r) {
       const RecordText& record = records.texts[r];
-      const std::string text = ignore_case_ ? folded(record.text) : record.text;
+      const std::string text = ignore_case_ ? lower_case(record.text) : record.text;
       for (std::size_t w = 0; w < words_.size(); ++w) {
         const std::size_t length = words_[w].size();
         for (std::size_t at = text.find(words_[w]); at != std::string::npos;

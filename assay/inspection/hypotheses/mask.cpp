@@ -106,8 +106,8 @@ class ArrayMasks final : public IndexMasks {
       fail(Fault::data, "hypothesis 'mask', record '{}': {} has {} masks only", dataset.id(index), file_,
            shape_[0]);
     const std::size_t height = shape_[1], width = shape_[2];
-    const auto begin = codes_.begin() + static_cast<std::ptrdiff_t>(number * width * height);
-    return {width, height, {begin, begin + static_cast<std::ptrdiff_t>(width * height)}};
+    const auto begin = codes_.begin() + number * width * height;
+    return {width, height, {begin, begin + width * height}};
   }
   std::string version() const override { return version_; }
 

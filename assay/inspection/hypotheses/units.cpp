@@ -45,9 +45,8 @@ class Units final : public Annotator {
     for (std::size_t r = 0; r < records.size(); ++r) {
       const std::span<const float> row = activations.row(r);
       for (const std::size_t unit : units_)
-        behaviours.values.insert(behaviours.values.end(),
-                                 row.begin() + static_cast<std::ptrdiff_t>(unit * count),
-                                 row.begin() + static_cast<std::ptrdiff_t>((unit + 1) * count));
+        behaviours.values.insert(behaviours.values.end(), row.begin() + unit * count,
+                                 row.begin() + (unit + 1) * count);
     }
     return behaviours;
   }

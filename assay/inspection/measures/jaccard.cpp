@@ -25,9 +25,8 @@ class Jaccard final : public MomentState {
         sorted_columns(block.raw_units.empty() ? block.units : block.raw_units, units());
     for (std::size_t u = 0; u < units(); ++u) {
       if (values[u].empty()) continue;
-      const auto above =
-          static_cast<std::size_t>(std::min(quantile_ * static_cast<double>(values[u].size()) + 1e-9,
-                                            static_cast<double>(values[u].size() - 1)));
+      const auto above = static_cast<std::size_t>(
+          std::min(quantile_ * values[u].size() + 1e-9, static_cast<double>(values[u].size() - 1)));
       thresholds_[u] = values[u][values[u].size() - 1 - above];
     }
   }

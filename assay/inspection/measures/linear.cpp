@@ -64,7 +64,7 @@ Array matrix_of(const Reals& values, std::size_t width) {
 
 void add_units(UnitSums& sums, const Reals& x, std::size_t units) {
   const Array matrix = matrix_of(x, units);
-  sums.n += static_cast<double>(matrix.size(0));
+  sums.n += matrix.size(0);
   matrix_of(sums.x, units).add_(matrix.sum(0));
   matrix_of(sums.xx, units).add_(array::mm(matrix.t(), matrix));
 }
@@ -72,8 +72,7 @@ void add_units(UnitSums& sums, const Reals& x, std::size_t units) {
 Reals chosen_rows(const Reals& x, const std::vector<std::size_t>& rows, std::size_t units) {
   Reals some;
   for (const std::size_t r : rows) {
-    some.insert(some.end(), x.begin() + static_cast<std::ptrdiff_t>(r * units),
-                x.begin() + static_cast<std::ptrdiff_t>((r + 1) * units));
+    some.insert(some.end(), x.begin() + r * units, x.begin() + (r + 1) * units);
   }
   return some;
 }
@@ -109,7 +108,7 @@ class Linear final : public MeasureState {
     for (std::size_t u = 0; u < units_; ++u) {
       scales_[u] = is_constant(squares[u], static_cast<double>(block.rows), means_[u])
                        ? 0
-                       : std::sqrt(static_cast<double>(block.rows) / squares[u]);
+                       : std::sqrt(block.rows / squares[u]);
     }
   }
 
@@ -282,11 +281,10 @@ class Linear final : public MeasureState {
   // How far R^2 may be from that of all rows: half the interval of the held-out rows, by the correlation of h
   // with what is predicted, and what so few learned rows a unit cost.
   double error_of(double value, double learned, double judged) const {
-    if (judged < 4 || learned <= static_cast<double>(units_)) return INFINITY;
+    if (judged < 4 || learned <= units_) return INFINITY;
     const Range range = fisher(std::sqrt(std::max(value, 0.0)), 1 / std::sqrt(judged - 3), z_);
     const double low = std::max(range.low, 0.0);
-    return (range.high * range.high - low * low) / 2 +
-           static_cast<double>(units_) / learned * (1 - std::max(value, 0.0));
+    return (range.high * range.high - low * low) / 2 + units_ / learned * (1 - std::max(value, 0.0));
   }
 
   Score unit(const Score& group, const LinearFit& fit, std::size_t h, std::size_t u) const {

@@ -15,7 +15,7 @@ constexpr std::uint64_t ablation_stream = 0x6162'6c61'7465;
 // How far a class is ahead of the next; of one score how far from the threshold, on its side.
 double lead_of(const ScoreRows& scores, std::size_t record, std::size_t decided) {
   const auto row = scores.of(record);
-  if (row.size() == 1) return (decided == 1 ? 1 : -1) * (static_cast<double>(row[0]) - scores.threshold());
+  if (row.size() == 1) return (decided == 1 ? 1 : -1) * (row[0] - scores.threshold());
   float next = -INFINITY;
   for (std::size_t c = 0; c < row.size(); ++c)
     if (c != decided) next = std::max(next, row[c]);
@@ -158,7 +158,7 @@ class Ablator {
     }
     const double controls = one.controls.size();
     found.control = one.controls.empty() ? 0 : sum / controls;
-    found.p = static_cast<double>(as_strong) / (1 + controls);
+    found.p = as_strong / (1 + controls);
     return found;
   }
 

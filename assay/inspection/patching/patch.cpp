@@ -60,7 +60,7 @@ struct Contrast {
   double sign = 1;                        // of one score
 
   double of(std::span<const float> scores) const {
-    if (scores.size() == 1) return sign * static_cast<double>(scores[0]);
+    if (scores.size() == 1) return sign * scores[0];
     return static_cast<double>(scores[giving]) - scores[receiving];
   }
 };

@@ -89,7 +89,7 @@ void MomentState::add_panel(const Block& block, std::size_t begin, std::size_t r
       y_[h] += kept;
       yy_[h] += kept * kept;
     }
-    n_[h] += static_cast<double>(valid);
+    n_[h] += valid;
     if (valid < rows) partial.push_back(k);
   }
 

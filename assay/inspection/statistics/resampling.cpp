@@ -164,7 +164,7 @@ double quantile_of(const std::vector<double>& ascending, double share) {
   const double place = share * static_cast<double>(ascending.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, ascending.size() - 1);
-  return ascending[below] + (place - static_cast<double>(below)) * (ascending[above] - ascending[below]);
+  return ascending[below] + (place - below) * (ascending[above] - ascending[below]);
 }
 
 // A state, and one for each group of records; a replicate merges groups as often as they were drawn.

@@ -196,8 +196,7 @@ void Alignment::behaviour(std::span<const float> from, BehaviourKind kind, std::
   else if (kind == BehaviourKind::categorical)
     to[0] = most_frequent(codes);
   else
-    to[0] = count == 0 ? std::numeric_limits<float>::quiet_NaN()
-                       : static_cast<float>(sum / static_cast<double>(count));
+    to[0] = count == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(sum / count);
 }
 
 bool Alignment::is_padding(std::size_t row, std::span<const char> padding) const {

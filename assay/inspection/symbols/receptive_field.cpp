@@ -29,7 +29,7 @@ std::optional<std::vector<Centres>> window_centres(const Session& session, const
   const operators::Window window = operators::read_window({node, {}, context}, kernel, sizes);
   std::vector<Centres> centres;
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    centres.push_back({static_cast<double>(window.extent(i) - 1) / 2 - static_cast<double>(window.begin[i]),
+    centres.push_back({static_cast<double>(window.extent(i) - 1) / 2 - window.begin[i],
                        static_cast<double>(window.stride[i])});
   return centres;
 }

@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include "assay/support/files/file.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/visible.h"
 
@@ -14,8 +15,8 @@ Characters characters_of(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     characters.begins.push_back(at);
     const std::size_t length = utf8_length(text.substr(at));
-    const char32_t code = length == 0 ? no_character + static_cast<unsigned char>(text[at])
-                                      : character_code(text.substr(at, length));
+    const char32_t code =
+        length == 0 ? no_character + byte_of(text[at]) : character_code(text.substr(at, length));
     characters.codes.push_back(code);
     at += std::max<std::size_t>(length, 1);
   }

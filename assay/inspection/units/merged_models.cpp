@@ -59,7 +59,7 @@ MergedModels::MergedModels(std::size_t units, const std::vector<std::size_t>& ou
 void MergedModels::begin(std::size_t model, std::span<const double> counts) {
   const auto logarithm = [&](std::size_t k) { return std::log(counts[k] + 0.5); };  // of no row: half a one
   double middle = 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) middle += logarithm(k) / static_cast<double>(counts.size());
+  for (std::size_t k = 0; k < counts.size(); ++k) middle += logarithm(k) / counts.size();
   for (std::size_t o = 0; o < outputs_[model]; ++o) {
     const double bias = outputs_[model] == 1 ? logarithm(1) - logarithm(0) : logarithm(o) - middle;
     bias_[first_[model] + o] = bias_average_[first_[model] + o] = static_cast<float>(bias);

@@ -310,8 +310,7 @@ class Remover {
     if (order.empty())
       cut.axis = rank - 1 - cut.axis;
     else
-      cut.axis = static_cast<std::size_t>(std::ranges::find(order, static_cast<std::int64_t>(cut.axis)) -
-                                          order.begin());
+      cut.axis = std::ranges::find(order, static_cast<std::int64_t>(cut.axis)) - order.begin();
     go_on(at, cut);
   }
 

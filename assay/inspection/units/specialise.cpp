@@ -87,7 +87,7 @@ Array difference(const Array& units, const Behaviour& behaviour, const Batch& ba
   std::vector<float> rows;
   for (const std::size_t r : batch.indices) {
     const auto begin = behaviour.values.begin() + r * behaviour.positions;
-    rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(behaviour.positions));
+    rows.insert(rows.end(), begin, begin + behaviour.positions);
   }
   const Array wanted =
       array::tensor(rows).reshape({records, static_cast<std::int64_t>(behaviour.positions), 1});

@@ -152,7 +152,7 @@ std::optional<std::vector<std::string>> Hdf5File::State::strings(const std::stri
   if (H5Tget_class(type) != H5T_STRING) damaged("is not a string");
 
   std::vector<std::string> result;
-  const auto n = static_cast<std::size_t>(count);
+  const std::size_t n = count;
   if (H5Tis_variable_str(type) > 0) {
     if (n > text_limit / sizeof(char*)) damaged("is too long");
     std::vector<char*> pointers(n, nullptr);
@@ -210,7 +210,7 @@ void Hdf5File::State::check_overlap(hid_t dataset, const std::string& path, std:
   if (offset > file_size || bytes > file_size - offset) {
     fail(Fault::model, "{}: dataset '{}' reaches beyond the end of the file", name, path);
   }
-  const auto begin = static_cast<std::uint64_t>(offset);
+  const std::uint64_t begin = offset;
   const auto refuse = [&](const Extent& other) {
     fail(Fault::model, "{}: datasets '{}' and '{}' overlap in the file", name, path, other.path);
   };
@@ -319,7 +319,7 @@ Hdf5Dataset Hdf5File::describe(const std::string& path) const {
 Array Hdf5File::read(const std::string& path) {
   const Hdf5Dataset description = describe(path);
   const Handle dataset = state_->open_dataset(path);
-  const auto count = static_cast<std::uint64_t>(element_count(description.shape));
+  const std::uint64_t count = element_count(description.shape);
   if (count > dataset_limit / sizeof(float)) {
     fail(Fault::resources, "{}: dataset '{}' of shape {} is too large", name(), path,
          array::to_string(description.shape));

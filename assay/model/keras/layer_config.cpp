@@ -83,7 +83,7 @@ std::int64_t LayerConfig::size(const std::string& key, std::int64_t fallback) co
 std::vector<std::int64_t> LayerConfig::integers(const std::string& key) const {
   std::vector<std::int64_t> result;
   for (const double value : reals(key)) {
-    if (value != std::floor(value) || std::abs(value) >= static_cast<double>(size_limit)) {
+    if (value != std::floor(value) || std::abs(value) >= size_limit) {
       wrong(key, "an integer less than 2^31");
     }
     result.push_back(static_cast<std::int64_t>(value));

@@ -1,12 +1,12 @@
 #include "assay/model/keras/weights.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline model {
 namespace {
@@ -216,19 +216,18 @@ class NumberedWeights final : public KerasWeights {
 }  // namespace
 
 std::string keras_snake_case(const std::string& class_name) {
-  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
-  const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  const auto is_small = [](char c) { return is_letter(c) && !is_capital(c); };
   std::string name;
   for (const char c : class_name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') name += c;
+    if (is_alphanumeric(c) || c == '_') name += c;
   }
   // A capital starts a word when a small letter follows it or precedes it.
   std::string result;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool before = i > 0 && lower(name[i - 1]);
-    const bool after = i > 0 && i + 1 < name.size() && lower(name[i + 1]);
-    if (i > 0 && upper(name[i]) && (before || after) && name[i - 1] != '_') result += '_';
-    result += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+    const bool before = i > 0 && is_small(name[i - 1]);
+    const bool after = i > 0 && i + 1 < name.size() && is_small(name[i + 1]);
+    if (i > 0 && is_capital(name[i]) && (before || after) && name[i - 1] != '_') result += '_';
+    result += lower_case(name[i]);
   }
   return result;
 }

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::onnx_format {
 namespace {
@@ -54,24 +56,10 @@ class Census {
 };
 
 bool is_utf8_without_controls(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const int length = byte < 0x80                   ? 1
-                       : byte >= 0xc2 && byte < 0xe0 ? 2
-                       : (byte & 0xf0) == 0xe0       ? 3
-                       : byte >= 0xf0 && byte < 0xf5 ? 4
-                                                     : 0;
-    if (length == 0 || i + static_cast<std::size_t>(length) > text.size() || byte < 0x20 || byte == 0x7f)
-      return false;
-    std::uint32_t code = length == 1 ? byte : byte & (0xffu >> (length + 1));
-    for (int k = 1; k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
-    i += length;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || byte_of(text[0]) < 0x20 || text[0] == 0x7f) return false;
+    text.remove_prefix(length);
   }
   return true;
 }
@@ -199,11 +187,10 @@ std::string type_name(int type) {
                                          "uint2",        "int2",           "float6e2m3", "float6e3m2"};
   if (is_short_type(type)) return short_names[type - float8e4m3fn];
   if (!onnx::TensorProto::DataType_IsValid(type)) return fmt::format("type {}", type);
-  std::string name = onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));
+  const std::string name = onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));
   if (name == "FLOAT") return "float32";
   if (name == "DOUBLE") return "float64";
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+  return lower_case(name);
 }
 
 }  // namespace assay::onnx_format

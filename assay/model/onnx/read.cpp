@@ -10,6 +10,7 @@
 #include "assay/model/onnx/number_texts.h"
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/upgrades/upgrade.h"
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::onnx_format {
@@ -298,8 +299,8 @@ std::string Reader::node_name(const onnx::NodeProto& proto, int index) {
   }
   const std::string output = proto.output_size() > 0 ? proto.output(0) : "";
   if (output.empty()) return graph_.unique_node_name(fmt::format("{}_{}", proto.op_type(), index));
-  const bool mere_number = std::isdigit(static_cast<unsigned char>(output[0])) != 0;
-  return graph_.unique_node_name(mere_number ? fmt::format("{}_{}", proto.op_type(), output) : output);
+  return graph_.unique_node_name(is_digit(output[0]) ? fmt::format("{}_{}", proto.op_type(), output)
+                                                     : output);
 }
 
 void Reader::refuse_domain(const onnx::NodeProto& proto, const Node& node) const {

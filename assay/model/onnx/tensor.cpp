@@ -37,7 +37,7 @@ std::int64_t widened(std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     fail(Fault::unsupported, "a uint64 element is too large for int64");
   }
-  return static_cast<std::int64_t>(value);
+  return value;
 }
 template <typename T>
 T widened(T value) {
@@ -145,7 +145,7 @@ std::vector<std::byte> from_field(const Field& field, std::int64_t count, std::s
   if (field.size() != count) {
     fail(Fault::model, "{}: its shape has {} elements, its data {}", what, count, field.size());
   }
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(Stored));
+  std::vector<std::byte> bytes(count * sizeof(Stored));
   std::byte* to = bytes.data();
   for (const auto number : field) {
     Stored stored{};

@@ -67,7 +67,7 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
   const double u = ranks - na * (na + 1) / 2, middle = na * nb / 2;
   if (ties == 0 && a.size() * b.size() <= 400) {
     const std::vector<double> counts = rank_sum_counts(a.size(), b.size());
-    const auto low = static_cast<std::size_t>(std::lround(std::min(u, na * nb - u)));
+    const std::size_t low = std::lround(std::min(u, na * nb - u));
     double below = 0, total = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       total += counts[i];

@@ -39,7 +39,7 @@ void add_noise(const MutationSite& target, Edit& edit, const RowTable& table) {
   const double sigma = target.options.number("sigma", 0) *
                        deviation_of_table(graph.constant(table.weights.constant).as<float>());
   const std::size_t rows = table.rows;
-  const auto wanted = static_cast<std::size_t>(std::llround(share_of_rows(target.options) * rows));
+  const std::size_t wanted = std::llround(share_of_rows(target.options) * rows);
   for (const std::size_t row : target.rng.sample(rows, std::clamp<std::size_t>(wanted, 1, rows))) {
     for (std::int64_t k = 0; k < table.width; ++k) {
       const std::int64_t index = row * table.width + k;

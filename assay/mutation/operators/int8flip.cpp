@@ -38,9 +38,9 @@ std::optional<double> step_of(std::int64_t count, Weight weight) {
 }
 
 float flipped(float w, double step, unsigned bit) {
-  const auto stored = static_cast<std::int8_t>(std::nearbyint(static_cast<double>(w) / step));
+  const auto stored = static_cast<std::int8_t>(std::nearbyint(w / step));
   const auto bits = static_cast<std::uint8_t>(static_cast<std::uint8_t>(stored) ^ (1U << bit));
-  return static_cast<float>(static_cast<double>(static_cast<std::int8_t>(bits)) * step);
+  return static_cast<float>(static_cast<std::int8_t>(bits) * step);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::vector<SpecOption> SubsetOptions::declared() {
 
 Subsets SubsetOptions::subsets_of(const ExplainedBatch& batch) const {
   const std::size_t positions = batch.positions(), records = batch.relevance().size();
-  const auto wanted = static_cast<std::size_t>(std::lround(share_ * static_cast<double>(positions)));
+  const std::size_t wanted = std::lround(share_ * positions);
   const std::size_t size = std::clamp<std::size_t>(wanted, 1, positions);
   const std::vector<double> whole = batch.scores({std::vector<bool>(positions, true)});
   Subsets found{ExplainedBatch::Rows(records), ExplainedBatch::Rows(records)};

@@ -116,7 +116,7 @@ std::vector<inspection::UnitGroup> units_from(const std::string& text, const Key
     if (found == models.end())
       fail(Fault::usage, "{} '{}': units of network '{}', which was not given", choice_of_units, text,
            units.front().model);
-    model = static_cast<std::size_t>(found - models.begin());
+    model = found - models.begin();
   }
   std::vector<inspection::UnitGroup> groups;
   std::string place;
@@ -188,7 +188,7 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
         fail(Fault::usage,
              "{} '{}': a gate of '{}' is not a neuron of the layer; only inspect looks at gates",
              choice_of_units, text, group.layer);
-      const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
+      const std::size_t neurons = session->layer(group.layer).neurons;
       if (!group.units.empty() && group.units.back() >= neurons)
         fail(Fault::usage, "{} '{}': layer '{}' has units 0 to {}", choice_of_units, text, group.layer,
              neurons - 1);
@@ -197,7 +197,7 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
       units.insert(units.end(), group.units.begin(), group.units.end());
       if (group.units.empty()) {
         units.resize(before + neurons);
-        std::iota(units.begin() + static_cast<std::ptrdiff_t>(before), units.end(), std::size_t{0});
+        std::iota(units.begin() + before, units.end(), std::size_t{0});
       }
     }
   }

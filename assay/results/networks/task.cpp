@@ -76,7 +76,7 @@ report::Table class_table(const ItemEvaluation& evaluation) {
   for (const Figure& figure : evaluation.figures) {
     if (!figure.of_class) continue;
     const auto [of, is_new] = values.try_emplace(figure.name);
-    of->second[static_cast<std::size_t>(*figure.of_class)] = figure.value;
+    of->second[*figure.of_class] = figure.value;
     if (!is_new) continue;
     columns.add({figure.name, figure.is_share ? Kind::percent : Kind::number,
                  [&by_class = of->second](auto c) { return value_at(by_class, c); }});

@@ -27,7 +27,7 @@ report::Table texts_table(std::span<const AttackedText> texts) {
 
 std::string attacked_text(const Array& records, std::size_t row, const text::Tokenizer& tokenizer) {
   const auto tokens = records.as<std::int64_t>();
-  const auto length = static_cast<std::size_t>(records.size(1));
+  const std::size_t length = records.size(1);
   return tokenizer.decode(tokens.subspan(row * length, length));
 }
 

@@ -39,7 +39,7 @@ const char* name_of(Outcome outcome) {
 
 // The least value that at least this share of the values does not exceed. REQUIRES some, ascending.
 double quantile(const std::vector<double>& values, double share) {
-  const double rank = std::ceil(share * static_cast<double>(values.size()));
+  const double rank = std::ceil(share * values.size());
   return values[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
 }
 

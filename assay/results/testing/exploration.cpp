@@ -231,8 +231,8 @@ void add_run_facts(report::Document& document, const explore::Exploration& e) {
   document.facts.push_back({"ended_by", "ended because", e.ended_by});
   document.facts.push_back({"seconds", "seconds of searching", e.seconds, Kind::number, 2});
   if (e.seconds > 0 && e.resumed == 0)
-    document.facts.push_back({"per_second", "findings per second",
-                              static_cast<double>(e.findings.size()) / e.seconds, Kind::number, 1});
+    document.facts.push_back(
+        {"per_second", "findings per second", e.findings.size() / e.seconds, Kind::number, 1});
   if (e.resumed > 0)
     document.facts.push_back(count_fact("resumed", "searches taken from an earlier run", e.resumed));
   if (e.left_out > 0)

@@ -42,7 +42,7 @@ std::size_t polluted_among(const std::vector<bool>& polluted, std::size_t inspec
 report::Table inspection_table(const std::vector<bool>& polluted, std::size_t all) {
   std::vector<std::size_t> inspected;
   for (const double share : {0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0}) {
-    const auto count = static_cast<std::size_t>(std::llround(share * static_cast<double>(all)));
+    const std::size_t count = std::llround(share * all);
     if (count >= 1 && count <= polluted.size()) inspected.push_back(count);
   }
   const auto found = [&](std::size_t count) { return polluted_among(polluted, count); };

@@ -13,6 +13,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/journal.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline support {
 namespace {
@@ -76,7 +77,7 @@ bool takes_all(const Output& output) { return matches(output.members, "any/file"
 std::size_t read_varint(std::string_view bytes, std::size_t& at) {
   std::size_t number = 0;
   for (int shift = 0; at < bytes.size() && shift < 35; shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
+    const auto byte = byte_of(bytes[at++]);
     number |= std::size_t{byte & 0x7fU} << shift;
     if (byte < 0x80) break;
   }
@@ -105,7 +106,7 @@ struct Placed {
 };
 
 bool may_be_one_name(const std::string& a, const std::string& b) {
-  const auto is_plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const auto is_plain = [](char c) { return byte_of(c) < 0x80; };
   return ::strcasecmp(a.c_str(), b.c_str()) == 0 || !std::ranges::all_of(a, is_plain) ||
          !std::ranges::all_of(b, is_plain);
 }

@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include "assay/support/files/file.h"
 #include "assay/support/files/temporary_folder.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline support {
 namespace {
@@ -28,7 +29,7 @@ std::optional<std::uint64_t> size_without_comment(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(size - tail.size()));
   if (!file.read(tail.data(), static_cast<std::streamsize>(tail.size()))) return std::nullopt;
-  const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(tail[at])}; };
+  const auto byte = [&](std::size_t at) { return std::size_t{byte_of(tail[at])}; };
   for (std::size_t at = tail.size() - record + 1; at-- > 0;) {
     const std::size_t end = at + record;
     if (tail.compare(at, 4, "PK\x05\x06") == 0 && end + byte(end - 2) + (byte(end - 1) << 8) == tail.size())

@@ -25,7 +25,7 @@ std::vector<double> benjamini_hochberg(std::span<const double> p) {
   double least = 1;
   for (std::size_t rank = order.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
-    least = std::min(least, p[i] * static_cast<double>(order.size()) / rank);
+    least = std::min(least, p[i] * order.size() / rank);
     q[i] = least;
   }
   return q;

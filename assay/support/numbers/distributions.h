@@ -2,9 +2,6 @@
 
 // Distribution functions, tests and intervals.
 
-#include <span>
-#include <vector>
-
 namespace assay::inline support {
 
 struct Interval {

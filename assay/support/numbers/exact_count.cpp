@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::inline support {
 
 std::optional<ExactCount> ExactCount::parse(std::string_view digits) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (digits.empty() || digits.size() > max_digits || !std::all_of(digits.begin(), digits.end(), is_digit))
     return {};
   ExactCount count;

@@ -82,7 +82,6 @@ class Ranks {
     std::string bytes;
   };
 
-  void listen();
   void handle(Transport::Message message);
   void answer(std::size_t to, std::size_t loop);
   void check_locked() const;

@@ -1,13 +1,12 @@
 #include "assay/support/text/characters.h"
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::inline support {
 
 char32_t character_code(std::string_view character) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<char32_t>(static_cast<unsigned char>(character[i]));
-  };
+  const auto byte = [&](std::size_t i) { return char32_t{byte_of(character[i])}; };
   char32_t code = character.size() == 1 ? byte(0) : byte(0) & (0xFFU >> (character.size() + 1));
   for (std::size_t i = 1; i < character.size(); ++i) code = code << 6U | (byte(i) & 0x3FU);
   return code;

@@ -3,7 +3,6 @@
 // Objects in memory under names, where texts otherwise name files: "@net".
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <mutex>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::inline support {
@@ -26,8 +26,8 @@ class NamedObjects {
 
   // Throws Error{usage} for a name that is taken, or that no text could hold.
   void add(const std::string& name, T object) {
-    const bool plain = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '-';
+    const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+      return is_alphanumeric(c) || c == '_' || c == '-';
     });
     if (!plain) fail(Fault::usage, "'{}' is not a name for a {}: use letters, digits, _ and -", name, kind_);
     const std::lock_guard lock(mutex_);

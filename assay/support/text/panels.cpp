@@ -113,8 +113,7 @@ bool factorise(std::vector<double>& matrix, std::size_t n, std::size_t threads) 
     });
     add_own_products(columns, -1, matrix.data() + end * n + end, n, threads);
   }
-  for (std::size_t i = 0; i < n; ++i)
-    std::fill_n(matrix.begin() + static_cast<std::ptrdiff_t>(i * n + i + 1), n - i - 1, 0.0);
+  for (std::size_t i = 0; i < n; ++i) std::fill_n(matrix.begin() + (i * n + i + 1), n - i - 1, 0.0);
   return true;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline support {
 
 std::string shell_word(std::string_view text) {
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./,:=@%+").find(c) != std::string_view::npos;
+    return is_alphanumeric(c) || std::string_view("_-./,:=@%+").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
   std::string word = "'";

@@ -8,6 +8,7 @@
 #include <array>
 #include <numeric>
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/base64.h"
 
 namespace assay::inline support {
@@ -33,7 +34,7 @@ std::array<std::int8_t, 256> digits_of_base64() {
   digits.fill(-1);
   std::int8_t next = 0;
   for (const char c : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
-    digits[static_cast<unsigned char>(c)] = next++;
+    digits[byte_of(c)] = next++;
   return digits;
 }
 
@@ -67,7 +68,7 @@ std::string base64(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t group = 0;
     for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+      group = group << 8 | (i + j < bytes.size() ? byte_of(bytes[i + j]) : 0U);
     for (std::size_t j = 0; j < 4; ++j)
       text += i + j > bytes.size() ? '=' : letters[group >> (18 - 6 * j) & 63];
   }
@@ -82,7 +83,7 @@ std::optional<std::string> bytes_of_base64(std::string_view text) {
   std::uint32_t group = 0;
   int bits = 0;
   for (std::size_t i = 0; i < letters; ++i) {
-    const std::int8_t digit = digits[static_cast<unsigned char>(text[i])];
+    const std::int8_t digit = digits[byte_of(text[i])];
     if (digit < 0) return std::nullopt;
     group = group << 6 | static_cast<std::uint32_t>(digit);
     bits += 6;

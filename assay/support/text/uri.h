@@ -5,15 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::inline support {
 
 // A path as RFC 3986 has it: characters other than letters, digits and -._~/ are percent-encoded.
 inline std::string encoded_path(const std::string& path) {
   std::string encoded;
   for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    const bool plain = is_alphanumeric(c) || std::string_view("-._~/").find(c) != std::string_view::npos;
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", byte_of(c));
   }
   return encoded;
 }

@@ -4,17 +4,19 @@
 #include <array>
 #include <optional>
 
+#include "assay/support/text/ascii.h"
+
 namespace assay::inline support {
 namespace {
 
 bool is_control_character(std::string_view c) {
-  return c.size() == 1 && (static_cast<unsigned char>(c[0]) < 0x20 || c[0] == 0x7F);
+  return c.size() == 1 && (byte_of(c[0]) < 0x20 || c[0] == 0x7F);
 }
 
 // U+0080 to U+009F, and what changes the direction of text or hides: U+061C, U+200B, U+200E, U+200F, U+2028
 // to U+202E, U+2060 to U+2069, U+FEFF.
 std::optional<unsigned> acting_character(std::string_view c) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(c[i])); };
+  const auto at = [&](std::size_t i) { return unsigned{byte_of(c[i])}; };
   const unsigned code = c.size() == 2   ? (at(0) & 0x1F) << 6 | (at(1) & 0x3F)
                         : c.size() == 3 ? (at(0) & 0x0F) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F)
                                         : 0;
@@ -34,7 +36,7 @@ bool begins_formula(std::string_view text) {
 }  // namespace
 
 std::size_t utf8_length(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const auto at = [&](std::size_t i) { return byte_of(bytes[i]); };
   const unsigned char first = at(0);
   const std::size_t length = first < 0x80                    ? 1
                              : first >= 0xC2 && first < 0xE0 ? 2
@@ -43,7 +45,7 @@ std::size_t utf8_length(std::string_view bytes) {
                                                              : 0;
   if (length == 0 || bytes.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0) != 0x80) return 0;
+    if (!continues_character(bytes[i])) return 0;
   }
   if (length < 3) return length;
   const unsigned char second = at(1);
@@ -53,7 +55,7 @@ std::size_t utf8_length(std::string_view bytes) {
 }
 
 std::string shown_character(std::string_view c) {
-  if (is_control_character(c)) return fmt::format("\\x{:02x}", static_cast<unsigned char>(c[0]));
+  if (is_control_character(c)) return fmt::format("\\x{:02x}", byte_of(c[0]));
   const std::optional<unsigned> code = acting_character(c);
   return code ? fmt::format("\\u{:04x}", *code) : "";
 }

@@ -155,7 +155,7 @@ class Boxes final : public Task {
   // not. The places of boxes are not learned.
   ItemRows rows(const Array& outputs, const Array& targets) const override {
     const std::vector<float> all = floats_of(outputs), labels = floats_of(targets);
-    const auto records = static_cast<std::size_t>(outputs.size(0));
+    const std::size_t records = outputs.size(0);
     std::vector<Detector::Pair> pairs;
     std::vector<std::int64_t> right;
     for (std::size_t r = 0; r < records; ++r) {
@@ -173,7 +173,7 @@ class Boxes final : public Task {
         }
       }
     }
-    const auto count = static_cast<std::int64_t>(pairs.size());
+    const std::int64_t count = pairs.size();
     return {.scores = detector_.probabilities(outputs, pairs).reshape({count, 1}),
             .labels = array::tensor(right),
             .probabilities = true};
@@ -256,7 +256,7 @@ class Boxes final : public Task {
   WantedBox wanted_box(std::span<const float> row, std::size_t number) const {
     const bool ignored = row[0] < 0;
     const double c = ignored ? -2.0 - row[0] : row[0];
-    if (!(c >= 0 && c < static_cast<double>(classes_)) || c != std::floor(c))
+    if (!(c >= 0 && c < classes_) || c != std::floor(c))
       fail(Fault::data,
            "box {} is of class {:g}, but the network tells {} classes apart, from 0 on; number them as the "
            "network does (categories= of the data)",

@@ -123,7 +123,7 @@ class Centres {
   }
 
   static Vector scaled(Vector sum, std::size_t count) {
-    for (double& number : sum) number /= static_cast<double>(std::max<std::size_t>(1, count));
+    for (double& number : sum) number /= std::max<std::size_t>(1, count);
     return sum;
   }
 

@@ -127,7 +127,7 @@ class RankedLabels final : public Overall {
           {.name = "average-precision", .of_class = static_cast<std::int64_t>(k), .value = *value});
     }
     if (by_label.empty()) return all;
-    all.push_back({.name = "mean-average-precision", .value = sum / static_cast<double>(by_label.size())});
+    all.push_back({.name = "mean-average-precision", .value = sum / by_label.size()});
     all.insert(all.end(), by_label.begin(), by_label.end());
     return all;
   }

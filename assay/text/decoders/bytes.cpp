@@ -1,5 +1,6 @@
 // Tokens that stand for bytes, as text again.
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/visible.h"
@@ -22,7 +23,7 @@ std::optional<std::string> bytes_of_letters(const std::string& token) {
 
 // Bytes of a character that is cut short or damaged, from its beginning: one replacement stands for them.
 std::size_t damaged_length(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const auto at = [&](std::size_t i) { return byte_of(bytes[i]); };
   const unsigned char first = at(0);
   const std::size_t wanted = first >= 0xF0 && first <= 0xF4  ? 4
                              : first >= 0xE0 && first < 0xF0 ? 3

@@ -1,5 +1,6 @@
 // Decoders that change tokens as a file says.
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/text.h"
 #include "assay/text/decoders/catalogue.h"
 
@@ -68,7 +69,7 @@ class StripDecoder final : public Decoder {
     }
     for (std::size_t i = 0; i < stop_ && end > begin; ++i) {
       std::size_t last = end - 1;
-      while (last > begin && (static_cast<unsigned char>(token[last]) & 0xC0) == 0x80) --last;
+      while (last > begin && continues_character(token[last])) --last;
       if (character_at(token, last).code != content_) break;
       end = last;
     }

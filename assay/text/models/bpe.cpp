@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "assay/support/text/ascii.h"
 #include "assay/text/models/catalogue.h"
 #include "assay/text/models/pair_merger.h"
 #include "assay/text/models/vocabulary_model.h"
@@ -131,7 +132,7 @@ class BpeModel final : public VocabularyModel {
   bool append_bytes(std::vector<Symbol>& symbols, const std::string& token) const {
     std::vector<std::uint32_t> ids;
     for (const char c : token) {
-      const std::uint32_t* const id = words_.find(fmt::format("<0x{:02X}>", static_cast<unsigned char>(c)));
+      const std::uint32_t* const id = words_.find(fmt::format("<0x{:02X}>", byte_of(c)));
       if (!id) return false;
       ids.push_back(*id);
     }

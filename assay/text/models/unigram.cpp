@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "assay/support/text/ascii.h"
 #include "assay/text/models/best_pieces.h"
 #include "assay/text/models/catalogue.h"
 #include "assay/text/prefix_tree.h"
@@ -107,7 +108,7 @@ class UnigramModel final : public TokenModel {
   bool append_bytes(const std::string& part, const Range& range, std::vector<Token>& tokens) const {
     std::vector<Token> bytes;
     for (const char c : part) {
-      const std::string name = fmt::format("<0x{:02X}>", static_cast<unsigned char>(c));
+      const std::string name = fmt::format("<0x{:02X}>", byte_of(c));
       const auto known = id(name);
       if (!known) return false;
       bytes.push_back({*known, name, range});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assay/support/text/ascii.h"
 #include "assay/text/models/catalogue.h"
 #include "assay/text/models/vocabulary_model.h"
 
@@ -46,7 +47,7 @@ class WordPieceModel final : public VocabularyModel {
   bool append_longest(const std::string& piece, std::size_t begin, std::vector<Token>& tokens) const {
     const std::string before = begin == 0 ? "" : prefix_;
     for (std::size_t end = std::min(piece.size(), begin + words_.longest()); end > begin; --end) {
-      if (end < piece.size() && (static_cast<unsigned char>(piece[end]) & 0xC0) == 0x80) continue;
+      if (end < piece.size() && continues_character(piece[end])) continue;
       std::string part = before + piece.substr(begin, end - begin);
       if (const std::uint32_t* const id = words_.find(part)) {
         tokens.push_back({*id, std::move(part), {begin, end}});

@@ -1,5 +1,6 @@
 #include "assay/text/normalizers/character_map.h"
 
+#include "assay/support/text/ascii.h"
 #include "assay/support/text/base64.h"
 #include "assay/support/text/characters.h"
 #include "assay/text/normalizers/catalogue.h"
@@ -9,8 +10,7 @@ namespace {
 
 std::uint32_t unit_at(const std::string& bytes, std::size_t at) {
   std::uint32_t unit = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    unit |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + i])) << (8 * i);
+  for (std::size_t i = 0; i < 4; ++i) unit |= std::uint32_t{byte_of(bytes[at + i])} << (8 * i);
   return unit;
 }
 std::uint32_t offset_of(std::uint32_t unit) { return unit >> 10 << ((unit & (1U << 9)) >> 6); }
@@ -32,7 +32,7 @@ std::optional<std::string_view> CharacterMap::replacement(std::uint32_t at) cons
   if (at > replacements_.size()) return std::nullopt;
   const std::string_view rest = std::string_view(replacements_).substr(at);
   // In the middle of a character there is none.
-  if (!rest.empty() && (static_cast<unsigned char>(rest[0]) & 0xC0) == 0x80) return std::nullopt;
+  if (!rest.empty() && continues_character(rest[0])) return std::nullopt;
   return rest.substr(0, rest.find('\0'));
 }
 
@@ -40,7 +40,7 @@ std::optional<CharacterMap::Replacement> CharacterMap::find(std::string_view tex
   std::optional<Replacement> found;
   std::size_t node = offset_of(units_[0]);
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto byte = byte_of(text[at]);
     node ^= byte;
     if (byte == 0 || node >= units_.size()) return found;
     const std::uint32_t unit = units_[node];
@@ -48,8 +48,7 @@ std::optional<CharacterMap::Replacement> CharacterMap::find(std::string_view tex
     node ^= offset_of(unit);
     if ((unit >> 8 & 1) == 0) continue;
     if (node >= units_.size()) return found;
-    const bool ends_within =
-        at + 1 < text.size() && (static_cast<unsigned char>(text[at + 1]) & 0xC0) == 0x80;
+    const bool ends_within = at + 1 < text.size() && continues_character(text[at + 1]);
     if (!first && ends_within) continue;
     if (const auto with = replacement(units_[node] & ((1U << 31) - 1))) found = Replacement{*with, at + 1};
     if (first) return found;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "assay/support/text/ascii.h"
 #include "assay/text/models/best_pieces.h"
 #include "assay/text/models/pair_merger.h"
 #include "assay/text/prefix_tree.h"
@@ -62,7 +63,7 @@ class SentencePieceModel : public TokenModel {
       tokens.push_back({*known, part, range});
     } else if (by_bytes_) {
       for (const char c : part) {
-        const std::uint32_t byte = bytes_[static_cast<unsigned char>(c)];
+        const std::uint32_t byte = bytes_[byte_of(c)];
         tokens.push_back({byte, pieces_[byte].text, range});
       }
     } else if (!tokens.empty() && tokens.back().id == unknown_) {

@@ -105,9 +105,9 @@ void add_costs(report::Document& document, const Work& work, const Plan& plan, c
   add_fact(document, "pairs" + suffix, "pairs of unit and hypothesis", report::count_cell(pairs));
   add_fact(document, "scores" + suffix, "scores", report::count_cell(pairs * plan.measures.size()));
   add_fact(document, "products" + suffix, "multiplications of a correlation over all rows",
-           rows * static_cast<double>(units) * hypotheses, Kind::number);
+           rows * units * hypotheses, Kind::number);
   add_fact(document, "streamed" + suffix, "bytes of behaviours that are streamed and not stored",
-           rows * (static_cast<double>(units) + hypotheses) * 4, Kind::number);
+           rows * (units + hypotheses) * 4, Kind::number);
 }
 
 }  // namespace

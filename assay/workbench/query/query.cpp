@@ -242,8 +242,7 @@ class Answer {
   [[noreturn]] void refuse(const SqlText& sql, std::string message) const {
     std::size_t at = sql.token(0).begin;
     const int offset = sqlite3_error_offset(database_.handle());
-    if (offset >= 0 && static_cast<std::size_t>(offset) <= sql.text().size())
-      at = static_cast<std::size_t>(offset);
+    if (offset >= 0 && static_cast<std::size_t>(offset) <= sql.text().size()) at = offset;
     const auto after = [&](std::string_view prefix) {
       return message.starts_with(prefix) ? message.substr(prefix.size()) : std::string();
     };

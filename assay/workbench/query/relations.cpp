@@ -126,7 +126,7 @@ std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session)
       facts.gates = inspection::gate_names(session->graph().node(layer.node).op);
       // Both directions of all steps, even those that the graph does not use.
       const inspection::UnitSource source({"", session}, {{.name = layer.name, .layer = layer.name}});
-      facts.neurons = static_cast<std::int64_t>(source.map(0).units.size());
+      facts.neurons = source.map(0).units.size();
     }
     layers.push_back(std::move(facts));
   }

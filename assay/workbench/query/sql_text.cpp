@@ -5,19 +5,15 @@
 #include <numeric>
 
 #include <assay/error.h>
+#include "assay/support/text/ascii.h"
 
 namespace assay::workbench {
 namespace {
 
 constexpr std::size_t most_bytes = 1 << 20;
 
-bool is_letter(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return std::isalpha(byte) != 0 || c == '_' || byte >= 0x80;
-}
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool begins_word(char c) { return is_letter(c) || c == '_' || byte_of(c) >= 0x80; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 // Reads one token after another.
 class Scanner {
@@ -71,10 +67,10 @@ class Scanner {
     } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
       token.kind = Token::Kind::number;
       number();
-    } else if (is_letter(c)) {
+    } else if (begins_word(c)) {
       token.kind = Token::Kind::word;
-      while (is_letter(peek()) || is_digit(peek()) || peek() == '$') ++at_;
-    } else if (c == '?' || c == '@' || c == '#' || c == '$' || (c == ':' && is_letter(peek(1)))) {
+      while (begins_word(peek()) || is_digit(peek()) || peek() == '$') ++at_;
+    } else if (c == '?' || c == '@' || c == '#' || c == '$' || (c == ':' && begins_word(peek(1)))) {
       sql_.fail_at(at_, "parameters have no values here; write the value itself");
     } else {
       token.kind = Token::Kind::symbol;
@@ -100,14 +96,14 @@ class Scanner {
   }
 
   void number() {
-    if (peek() == '0' && upper(peek(1)) == 'X') {
+    if (peek() == '0' && upper_case(peek(1)) == 'X') {
       at_ += 2;
-      while (std::isxdigit(static_cast<unsigned char>(peek())) != 0) ++at_;
+      while (std::isxdigit(byte_of(peek())) != 0) ++at_;
       return;
     }
     while (is_digit(peek()) || peek() == '.') ++at_;
     const bool sign = peek(1) == '+' || peek(1) == '-';
-    if (upper(peek()) == 'E' && is_digit(peek(sign ? 2 : 1))) {
+    if (upper_case(peek()) == 'E' && is_digit(peek(sign ? 2 : 1))) {
       at_ += sign ? 2 : 1;
       while (is_digit(peek())) ++at_;
     }
@@ -195,8 +191,8 @@ std::string SqlText::place(std::size_t byte) const {
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   // Columns are characters, not bytes: bytes that continue a character of UTF-8 do not count.
-  const auto column = std::count_if(before.begin() + start, before.end(),
-                                    [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  const auto column =
+      std::count_if(before.begin() + start, before.end(), [](char c) { return !continues_character(c); });
   return fmt::format("line {}, column {}", line, column + 1);
 }
 
@@ -205,7 +201,7 @@ void SqlText::fail_at(std::size_t byte, const Message& message) const {
 }
 
 bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return upper(x) == upper(y); });
+  return std::ranges::equal(a, b, [](char x, char y) { return upper_case(x) == upper_case(y); });
 }
 
 std::string quoted_name(std::string_view name) {

@@ -39,6 +39,8 @@ struct CriterionInfo {
   bool of_neurons = false;
   // Whether its items are combinations of clusters that tables name one by one.
   bool names_combinations = false;
+  // Whether it keeps the activations of all records, so that memory grows with them.
+  bool keeps_activations = false;
   std::function<std::unique_ptr<Criterion>(const CriterionSetup& setup)> make;
 };
 

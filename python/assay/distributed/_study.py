@@ -182,5 +182,5 @@ class Study:
         states: list[str | os.PathLike[str]] = [os.fspath(self._state(number)) for number in range(1, self.shards + 1)]
         out = self.folder / f"combined{_commands[self.command][1]}"
         flags = {name: value for name, value in self.flags.items() if self.command == "mutate" and name == "quality"}
-        result: Result = combine(states, out=out, force=True, **flags, **self.gates)
+        result: Result = combine(states, out=out, **flags, **self.gates)
         return result

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
+#include "assay/support/text/ascii.h"
 
 namespace assay::inline model {
 namespace {
@@ -280,11 +280,6 @@ KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
 
 bool is_linear(const LayerConfig& config) { return config.class_name() == "linear"; }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 }  // namespace
 
 std::string_view preact_suffix(const LayerBuilder& layer, const std::string& key) {
@@ -294,7 +289,7 @@ std::string_view preact_suffix(const LayerBuilder& layer, const std::string& key
 KerasTensor activate(LayerBuilder& layer, const KerasTensor& x, const std::string& key) {
   if (preact_suffix(layer, key).empty()) return x;
   const LayerConfig function = layer.config().child(key);
-  ActivationWriter write(layer, x, fmt::format("_{}", lower(function.class_name())));
+  ActivationWriter write(layer, x, fmt::format("_{}", lower_case(function.class_name())));
   return apply(write, function);
 }
 

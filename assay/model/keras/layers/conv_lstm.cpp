@@ -78,7 +78,7 @@ class ConvolutionalLstm {
   Shape products(const KerasTensor& x, std::int64_t steps) {
     const std::size_t channels = first_ ? 2 : x.rank() - 1;
     Shape before(x.shape.begin() + 2, x.shape.end());
-    before.erase(before.begin() + static_cast<std::ptrdiff_t>(channels - 2));
+    before.erase(before.begin() + (channels - 2));
     const Window window{.size = layer_.config().sizes("kernel_size", rank_, 1),
                         .stride = layer_.config().sizes("strides", rank_, 1),
                         .dilation = layer_.config().sizes("dilation_rate", rank_, 1),

@@ -31,8 +31,7 @@ Array lanczos_weights(std::int64_t from, std::int64_t to, double radius, bool an
   for (std::int64_t i = 0; i < to; ++i) {
     const double centre = (i + 0.5) * step - 0.5;
     double sum = 0;
-    for (std::int64_t k = 0; k < from; ++k)
-      sum += row[k] = lanczos(std::abs(centre - static_cast<double>(k)) / wider, radius);
+    for (std::int64_t k = 0; k < from; ++k) sum += row[k] = lanczos(std::abs(centre - k) / wider, radius);
     for (const double weight : row) all.push_back(static_cast<float>(weight / sum));
   }
   return Array::of(Shape{to, from}, all);

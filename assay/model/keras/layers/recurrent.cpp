@@ -112,7 +112,7 @@ class Recurrent {
     RecurrentWeights weights;
     for (std::size_t d = 0; d < directions_; ++d)
       read_direction(layer_, cell_, features, units_, reset_after, weights);
-    const auto d = static_cast<std::int64_t>(directions_);
+    const std::int64_t d = directions_;
     std::vector<ValueId> operands{
         layer_.add("Transpose", "_time_first", {x.mask == no_value ? x.value : counted_first(x)},
                    {{"perm", std::vector<std::int64_t>{1, 0, 2}}}, "_time_first"),

@@ -28,8 +28,7 @@ struct Vectors {
     std::vector<double> sums(columns);
     for (std::size_t i = 0; i < elements.size(); ++i) sums[i % sums.size()] += elements[i];
     VectorFloats mean(sums.size());
-    std::ranges::transform(sums, mean.begin(),
-                           [&](double sum) { return static_cast<float>(sum / static_cast<double>(count)); });
+    std::ranges::transform(sums, mean.begin(), [&](double sum) { return static_cast<float>(sum / count); });
     for (std::size_t i = 0; i < elements.size(); ++i) elements[i] -= mean[i % mean.size()];
     return Array::of<float>({columns}, mean);
   }

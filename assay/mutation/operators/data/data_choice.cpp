@@ -69,7 +69,7 @@ std::vector<std::size_t> chosen_records(const ProgramSite& site, const Dataset& 
     fail(Fault::usage, "{}: ratio={} is not in [0, 1]", site.options.owner(), site.options.text("ratio"));
   std::vector<std::size_t> records = candidates(site, data);
   site.rng.shuffle(records);
-  const auto count = static_cast<std::size_t>(std::llround(ratio * records.size()));
+  const std::size_t count = std::llround(ratio * records.size());
   records.resize(std::min(records.size(), std::max<std::size_t>(ratio > 0, count)));
   return records;
 }
