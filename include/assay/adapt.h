@@ -60,7 +60,7 @@ struct FileForm {
   std::size_t views = 0;       // how many outputs at the end are views of units and are not there
   // Of a score that is shifted: the constant that is, as it is there and as it runs, or the node that does it
   // and is not there. Empty names: none.
-  std::string shifted, shifting;
+  std::string shifted = {}, shifting = {};
   Array there = {}, running = {};
 };
 // Undoes with_decision(), with_records_first(), with_channels_first() and shifts, with or without edits in
