@@ -375,7 +375,9 @@ def quantise(path, shape):
         def get_next(self):
             return next(seen, None)
 
-    quantization.quantize_static(path, path, Records(), quant_format=quantization.QuantFormat.QDQ, per_channel=True)
+    # Activations without sign, which ONNX Runtime multiplies quickest on x86-64.
+    quantization.quantize_static(path, path, Records(), quant_format=quantization.QuantFormat.QDQ, per_channel=True,
+                                 activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8)
 
 
 def write(name, folder):

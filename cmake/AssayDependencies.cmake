@@ -15,9 +15,10 @@ find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 # Threads::Threads says how to compile with threads; other flags than the other sources have would refuse their precompiled headers.
-get_property(flags TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS)
-list(REMOVE_ITEM flags -pthread)
-set_property(TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS ${flags})
+get_property(assay_re2_flags TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS)
+list(REMOVE_ITEM assay_re2_flags -pthread)
+set_property(TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS ${assay_re2_flags})
+unset(assay_re2_flags)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 # What its package file defines is for building the library itself.

@@ -136,7 +136,10 @@ std::optional<Quantisation> quantisation_of(const Graph& graph, const Node& node
   // DequantizeLinear reads numbers of the zero point's type.
   if (!gives_whole && !of_bytes) return found;
   if (gives_whole && of_zero && !of_bytes && node.integer("output_dtype", 0) == 0) return std::nullopt;
-  const auto range = operators::whole_range(operators::quantised_type(node, of_zero));
+  const std::int64_t type = gives_whole               ? operators::quantised_type(node, of_zero)
+                            : of_zero == DType::uint8 ? 2
+                                                      : 3;
+  const auto range = operators::whole_range(type);
   if (!range) return std::nullopt;
   found.low = static_cast<float>(range->low);
   found.high = static_cast<float>(range->high);

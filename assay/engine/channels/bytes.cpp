@@ -14,6 +14,7 @@ namespace assay::channels {
 namespace {
 
 constexpr std::int32_t together = 4;  // bytes in the place of a number
+constexpr float most_zero = 255;
 
 // Whether all are whole multiples of the scale, from -128 to 127.
 bool are_multiples(std::span<const float> numbers, float scale) {
@@ -119,7 +120,7 @@ class ByteProducts : public Operation {
     std::vector<std::int64_t> others;
     for (std::int64_t r = 0; r < records; ++r) {
       const float own = zero ? *zero : zero_of(memory, r);
-      if (!quantise(memory, r, own))
+      if (std::abs(own) > most_zero || !quantise(memory, r, own))
         others.push_back(r);
       else if (!zero)
         multiply(memory, r, r + 1, own);
@@ -252,6 +253,8 @@ std::optional<ByteLayer> byte_layer_of(const Graph& graph, ValueId operand, std:
   constexpr std::int64_t most_inputs = 65'536;  // whose sums fit 32 bits
   if (!has_byte_products() || inputs % together != 0 || inputs > most_inputs) return std::nullopt;
   std::optional<ByteLayer> layer = steps_of(graph, operand);
+  if (layer && !layer->zero && inputs > most_inputs / 2)
+    return std::nullopt;  // numbers reach two bytes' range
   for (std::int64_t g = 0; g < groups && layer; ++g) {
     auto group = whole_weights(g * units, units, inputs, weights);
     if (!group) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "assay/engine/channels/functions.h"
@@ -359,7 +360,18 @@ void apply_in_place(const Finish& finish, std::int64_t count, float* numbers) {
   if (!finish.function) return;
   const auto apply =
       finish.gates ? lanes::apply_gate : static_cast<decltype(&lanes::apply_gate)>(lanes::apply);
-  apply(*finish.function, (count + lanes::width - 1) / lanes::width, numbers, numbers);
+  // Of what lies elsewhere, and of the rest of a vector, a copy: what lies behind may be finished already.
+  const bool aligned = reinterpret_cast<std::uintptr_t>(numbers) % 64 == 0;
+  const std::int64_t whole = aligned ? count / lanes::width : 0;
+  if (whole > 0) apply(*finish.function, whole, numbers, numbers);
+  constexpr std::int64_t together = 512;
+  alignas(64) float some[together] = {};
+  for (std::int64_t i = whole * lanes::width; i < count; i += together) {
+    const std::int64_t live = std::min(together, count - i);
+    std::copy_n(numbers + i, live, some);
+    apply(*finish.function, (live + lanes::width - 1) / lanes::width, some, some);
+    std::copy_n(some, live, numbers + i);
+  }
 }
 
 bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

@@ -14,7 +14,7 @@ struct Finish {
   std::optional<lanes::UnaryFunction> function = {};
   bool gates = false;
 };
-// Of `count` numbers of a buffer, aligned as buffers are. Rounds up to whole vectors.
+// Of `count` numbers, which may lie anywhere; nothing beyond them is written.
 void apply_in_place(const Finish& finish, std::int64_t count, float* numbers);
 
 // Whether the derivative follows from the function's value.

@@ -53,7 +53,7 @@ struct Numbers {
   static HWY_INLINE Sum plus(Sum sum, Sum x, Sum y) { return hn::MulAdd(x, y, sum); }
 };
 
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
 // Or of four bytes without sign with four with sign, as whole numbers, all in places of numbers. The
 // instruction is newer than the set that these loops are compiled for.
 struct Bytes {
@@ -196,7 +196,7 @@ void linear_entry(const LinearMap& map, Size first, Size count, const float* ope
   apply_entry<Numbers>(map, first, count, operand, packed_weights, nullptr, result);
 }
 
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
 bool has_byte_products_entry() { return __builtin_cpu_supports("avx512vnni") != 0; }
 void byte_products_entry(const LinearMap& map, Size first, Size count, const float* operand,
                          const float* packed_weights, const float* starts, float* result) {
@@ -206,7 +206,7 @@ bool to_bytes_entry(Size count, const float* numbers, float scale, float zero, s
   const Lanes d;
   const hn::Rebind<std::uint8_t, Lanes> to;
   const hn::RebindToSigned<Lanes> whole_lanes;
-  const Vector by = hn::Set(d, 1 / scale), origin = hn::Set(d, zero), rounding = hn::Set(d, 0x1p-10F),
+  const Vector by = hn::Set(d, 1 / scale), origin = hn::Set(d, zero), rounding = hn::Set(d, 0x1p-13F),
                least = hn::Zero(d), most = hn::Set(d, 255);
   auto good = hn::Eq(least, least);
   const auto converted = [&](Vector x) HWY_ATTR {

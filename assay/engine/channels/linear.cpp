@@ -132,7 +132,7 @@ void compile_dense(Compiler& compiler, const Node& node) {
   const Value operand = compiler.plainly(node.inputs[0]);
   const Shape shape = compiler.shape(node.outputs[0]), strides = plain_strides(shape);
   Folded parts = folded(compiler, node, strides, true);
-  const std::int64_t inputs = operand.shape.back();
+  const std::int64_t inputs = operand.shape.back(), units = shape.back();
   const Value result = compiler.fresh(shape, strides);
   const auto own = std::make_shared<const std::vector<float>>(std::move(parts.weights));
   const LaidWeights weights =

@@ -32,7 +32,8 @@ bool lies_as(const Value& value, const Shape& strides);
 // Whether the elements of all records fill memory without gaps, in whatever order.
 bool is_dense(const Value& value);
 
-// A thread's memory while records pass through.
+// A thread's memory while records pass through: of any content, so that what no record reaches is never
+// touched.
 class Memory {
  public:
   Memory(const std::vector<std::int64_t>& buffers, std::size_t inputs);

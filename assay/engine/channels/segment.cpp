@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
+#include <optional>
 
 #include "assay/engine/channels/operators.h"
 #include "assay/engine/channels/program.h"
@@ -78,7 +80,6 @@ class ChannelsSegment : public Segment {
     for (const ValueId id : request_.keep) output_size_.push_back(element_count(request_.shape_of(id)));
     for (const ReducedValue& tap : request_.taps)
       tap_size_.push_back(tap.columns(request_.shape_of(tap.value)));
-    memories_.resize(std::max(request_.threads, 1));
   }
 
   std::span<const ValueId> inputs() const override { return inputs_; }
@@ -98,7 +99,7 @@ class ChannelsSegment : public Segment {
       shape[0] = rows;
       places.outputs.push_back((results[id] = array::empty(shape)).elements<float>());
     }
-    each_chunk(program_, memories_, places.inputs, rows,
+    each_chunk(program_, places.inputs, rows,
                [&](const Memory& memory, std::int64_t first, std::int64_t records) {
                  run_chunk(memory, places, first, records);
                });
@@ -109,13 +110,13 @@ class ChannelsSegment : public Segment {
     std::vector<Array> seeds;
     for (const Array& gradient : of_outputs)
       seeds.push_back(gradient.defined() ? gradient.contiguous() : gradient);
-    const Differentiated& way = differentiated(wanted);
+    const Program& way = differentiated(wanted);
     std::vector<std::vector<Array>> found = gradients_of(given, wanted, 1);
     go_back(way, given, wanted, found, [&](const Memory& memory, std::int64_t first, std::int64_t records) {
-      if (way.program.reads_values) run(way.program, memory, 0, way.program.backward, records);
+      if (way.reads_values) run(way, memory, 0, way.backward, records);
       return [&, first, records](std::size_t) {
         for (std::size_t o = 0; o < seeds.size(); ++o)
-          put_seed(memory, way.program.seeds[o], seeds[o], first, records);
+          put_seed(memory, way.seeds[o], seeds[o], first, records);
       };
     });
     return found[0];
@@ -123,7 +124,7 @@ class ChannelsSegment : public Segment {
 
   RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
                             std::span<const ValueId> wanted) const override {
-    const Differentiated& way = differentiated(wanted);
+    const Program& way = differentiated(wanted);
     const Reading reading = reading_of(objective);
     const std::int64_t row = reading.all * static_cast<std::int64_t>(objective.numbers);
     Shape shape = request_.shape_of(objective.read.at(0));
@@ -132,12 +133,11 @@ class ChannelsSegment : public Segment {
     float* const values = result.value.elements<float>();
     std::vector<std::vector<Array>> found = gradients_of(given, wanted, objective.numbers);
     go_back(way, given, wanted, found, [&](const Memory& memory, std::int64_t first, std::int64_t records) {
-      run(way.program, memory, 0, way.program.backward, records);
+      run(way, memory, 0, way.backward, records);
       std::vector<float> elements(records * reading.all), asked(records * row);
       for (std::size_t o = 0; o < reading.begins.size(); ++o) {
         if (reading.begins[o] >= 0)
-          read(memory, way.program.outputs[o].value, records, reading.all,
-               elements.data() + reading.begins[o]);
+          read(memory, way.outputs[o].value, records, reading.all, elements.data() + reading.begins[o]);
       }
       for (std::int64_t r = 0; r < records; ++r) {
         const float* const own = elements.data() + r * reading.all;
@@ -149,9 +149,9 @@ class ChannelsSegment : public Segment {
         const float* const of_number = asked.data() + static_cast<std::int64_t>(number) * reading.all;
         for (std::size_t o = 0; o < reading.begins.size(); ++o) {
           if (reading.begins[o] >= 0)
-            write(memory, way.program.seeds[o], records, row, of_number + reading.begins[o]);
+            write(memory, way.seeds[o], records, row, of_number + reading.begins[o]);
           else
-            put_seed(memory, way.program.seeds[o], {}, 0, records);
+            put_seed(memory, way.seeds[o], {}, 0, records);
         }
       };
     });
@@ -163,13 +163,8 @@ class ChannelsSegment : public Segment {
   }
 
  private:
-  using Memories = std::vector<std::unique_ptr<Memory>>;  // by worker
   struct Places {
     std::vector<float*> inputs, outputs, taps;
-  };
-  struct Differentiated {
-    Program program;
-    mutable Memories memories;
   };
 
   static void run(const Program& program, const Memory& memory, std::size_t begin, std::size_t end,
@@ -180,15 +175,16 @@ class ChannelsSegment : public Segment {
   // Calls body(memory, first record, number of records) for all of them. Small batches are cut so that every
   // thread has something to do.
   template <typename Body>
-  void each_chunk(const Program& program, Memories& memories, const std::vector<float*>& inputs,
-                  std::int64_t rows, const Body& body) const {
-    const auto workers = std::ssize(memories);
+  void each_chunk(const Program& program, const std::vector<float*>& inputs, std::int64_t rows,
+                  const Body& body) const {
+    const std::int64_t workers = std::max(request_.threads, 1);
     const std::int64_t chunk = std::clamp<std::int64_t>((rows + workers - 1) / workers, 1, program.rows);
     std::atomic<std::int64_t> next{0};
-    run_workers(memories.size(), [&](std::size_t w) {
-      std::unique_ptr<Memory>& memory = memories[w];
+    run_workers(workers, [&](std::size_t) {
+      // For this run alone: a network of many segments would keep the memory of them all.
+      std::optional<Memory> memory;
       for (std::int64_t first; (first = chunk * next.fetch_add(1)) < rows;) {
-        if (!memory) memory = std::make_unique<Memory>(program.buffers, inputs_.size());
+        if (!memory) memory.emplace(program.buffers, inputs_.size());
         for (std::size_t i = 0; i < inputs.size(); ++i)
           memory->set_input(i, inputs[i] + first * input_size_[i]);
         body(*memory, first, std::min(chunk, rows - first));
@@ -219,14 +215,13 @@ class ChannelsSegment : public Segment {
     }
   }
 
-  const Differentiated& differentiated(std::span<const ValueId> wanted) const {
-    std::unique_ptr<Differentiated>& entry = differentiated_[{wanted.begin(), wanted.end()}];
+  const Program& differentiated(std::span<const ValueId> wanted) const {
+    std::unique_ptr<Program>& entry = differentiated_[{wanted.begin(), wanted.end()}];
     if (!entry) {
       SegmentRequest request = request_;
       request.taps.clear();
-      entry = std::make_unique<Differentiated>();
-      entry->program = compile(request, inputs_, wanted, choose_rows_to_differentiate(request));
-      entry->memories.resize(memories_.size());
+      entry =
+          std::make_unique<Program>(compile(request, inputs_, wanted, choose_rows_to_differentiate(request)));
     }
     return *entry;
   }
@@ -265,24 +260,23 @@ class ChannelsSegment : public Segment {
   // Goes back once for each number: start(memory, first, records) goes forward, if that is needed, and
   // returns what puts the gradients of the outputs for a number.
   template <typename Start>
-  void go_back(const Differentiated& way, const Tensors& given, std::span<const ValueId> wanted,
+  void go_back(const Program& way, const Tensors& given, std::span<const ValueId> wanted,
                const std::vector<std::vector<Array>>& results, const Start& start) const {
     std::vector<Array> held;
     std::vector<float*> inputs;
     for (const ValueId id : inputs_)
       inputs.push_back(held.emplace_back(given.at(id).contiguous()).elements<float>());
-    const Program& program = way.program;
-    each_chunk(program, way.memories, inputs, held.at(0).size(0),
+    each_chunk(way, inputs, held.at(0).size(0),
                [&](const Memory& memory, std::int64_t first, std::int64_t records) {
                  const auto seed = start(memory, first, records);
                  for (std::size_t n = 0; n < results.size(); ++n) {
                    seed(n);
-                   run(program, memory, program.backward, program.operations.size(), records);
+                   run(way, memory, way.backward, way.operations.size(), records);
                    for (std::size_t w = 0; w < wanted.size(); ++w) {
-                     if (!program.gradients[w]) continue;
-                     const std::int64_t size = program.gradients[w]->count();
+                     if (!way.gradients[w]) continue;
+                     const std::int64_t size = way.gradients[w]->count();
                      float* const to = Array(results[n][w]).elements<float>() + first * size;
-                     read(memory, *program.gradients[w], records, size, to);
+                     read(memory, *way.gradients[w], records, size, to);
                    }
                  }
                });
@@ -291,9 +285,8 @@ class ChannelsSegment : public Segment {
   SegmentRequest request_;
   std::vector<ValueId> inputs_;
   Program program_;
-  std::vector<std::int64_t> input_size_, output_size_, tap_size_;  // elements of a record
-  mutable Memories memories_;
-  mutable std::map<std::vector<ValueId>, std::unique_ptr<Differentiated>> differentiated_;  // by `wanted`
+  std::vector<std::int64_t> input_size_, output_size_, tap_size_;                    // elements of a record
+  mutable std::map<std::vector<ValueId>, std::unique_ptr<Program>> differentiated_;  // by `wanted`
 };
 
 class ChannelsBackend : public Backend {

@@ -150,10 +150,7 @@ bool is_dense(const Value& value) {
 }
 
 Memory::Memory(const std::vector<std::int64_t>& buffers, std::size_t inputs) : inputs_(inputs) {
-  for (const std::int64_t floats : buffers) {
-    buffers_.push_back(allocate_floats(static_cast<std::size_t>(floats)));
-    std::fill_n(buffers_.back().get(), floats, 0.0F);
-  }
+  for (const std::int64_t floats : buffers) buffers_.push_back(allocate_floats(floats));
 }
 
 void arrange(const Value& from, const float* source, const Value& to, float* target) {

@@ -4,6 +4,7 @@
 #include "assay/engine/operators/parts/quantised.h"
 #include "assay/engine/operators/parts/short_float.h"
 #include "assay/engine/operators/parts/support.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::operators {
 namespace {
@@ -45,7 +46,10 @@ std::optional<Array> in_one_pass(const Array& x, const F& f) {
   Array to = array::empty_like(from);
   const float* const numbers = from.elements<float>();
   float* const made = to.elements<float>();
-  for (std::int64_t i = 0, count = from.count(); i < count; ++i) made[i] = f(numbers[i]);
+  constexpr std::size_t worth_a_thread = 1 << 15;
+  split_loop(from.count(), worth_a_thread, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) made[i] = f(numbers[i]);
+  });
   return to;
 }
 

@@ -15,7 +15,7 @@ class Labels final : public PositionsTask {
  public:
   Labels(const SpecOptions& options, const TaskSubject& subject)
       : PositionsTask(layout_of_labels(options, subject), names_of_classes(options, subject.targets),
-                      options.number("missing")),
+                      {.ignored = static_cast<std::int64_t>(options.number("missing"))}),
         count_(subject.targets),
         missing_(options.number("missing")) {}
 

@@ -35,7 +35,7 @@ TEST(Bytes, QuantisationIsPartOfSegments) {
   }
 }
 
-// One scale a channel, an unknown scale, and types of less or more than 8 bits but for what they say.
+// One scale a channel, and 8-bit floating point; 16 bits are supported.
 TEST(Bytes, OtherQuantisationsAreNotSupported) {
   for (const Backend* const backend : {&lanes::backend(), &channels::backend()}) {
     Network net(*backend, {3, 4});
@@ -82,17 +82,27 @@ TEST(Bytes, DenseLayersAgree) {
   }
 }
 
-// A network of one layer: records of whole numbers up to 255, weights up to 127.
-Graph dense_network(std::int64_t inputs, std::int64_t units, const std::vector<float>& weights) {
+Array normal(const Shape& shape, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
+  for (float& x : numbers) x = static_cast<float>(rng.normal());
+  return Array::of<float>(shape, numbers);
+}
+
+// A network of one layer, and perhaps a function of its results: records of whole numbers up to 255, weights
+// up to 127.
+Graph dense_network(std::int64_t inputs, std::int64_t units, const std::vector<float>& weights,
+                    const std::string& function = {}) {
   GraphBuilder build("net");
   const ValueId x = build.input("x", DType::float32, {-1, inputs}),
                 one = build.constant("one", Array::of<float>({}, std::vector{1.0F})),
                 zero = build.constant("zero", Array::zeros(DType::uint8, {}));
   const ValueId whole = build.add("QuantizeLinear", "whole", {x, one, zero});
-  build.output(build.add("Gemm", "y",
-                         {build.add("DequantizeLinear", "again", {whole, one, zero}),
-                          build.constant("w", Array::of<float>({units, inputs}, weights))},
-                         {{"transB", std::int64_t{1}}}));
+  const ValueId y = build.add("Gemm", "y",
+                              {build.add("DequantizeLinear", "again", {whole, one, zero}),
+                               build.constant("w", Array::of<float>({units, inputs}, weights))},
+                              {{"transB", std::int64_t{1}}});
+  build.output(function.empty() ? y : build.add(function, "function", {y}));
   return build.build();
 }
 
@@ -121,11 +131,59 @@ TEST(Bytes, SumsAreExact) {
   }
 }
 
-Array normal(const Shape& shape, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
-  for (float& x : numbers) x = static_cast<float>(rng.normal());
-  return Array::of<float>(shape, numbers);
+// What the network makes of these numbers behind its de-quantisation.
+Array answers_behind(const Graph& graph, Tensors given, const Array& numbers,
+                     const std::string& engine = "channels") {
+  const Session session(graph, {.threads = 1, .engine = engine});
+  for (const Node& node : session.graph().nodes()) {
+    if (node.op == "DequantizeLinear") given[node.outputs[0]] = numbers;
+  }
+  const ValueId y = session.graph().outputs()[0];
+  return session.run(given, std::span(&y, 1)).at(y);
+}
+
+// A record whose numbers lie between the steps, first or last, changes no other one.
+TEST(Bytes, RecordsStandAlone) {
+  constexpr std::int64_t inputs = 8, units = 5, records = 4;
+  const std::vector<float> weights(inputs * units, 0.01F);
+  for (const char* const function : {"", "Tanh", "Sigmoid"}) {
+    const Graph graph = dense_network(inputs, units, weights, function);
+    for (const std::int64_t other : {std::int64_t{0}, std::int64_t{1}, records - 1}) {
+      std::vector<float> numbers(inputs * records);
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 7);
+      numbers[static_cast<std::size_t>(other * inputs)] = 0.25F;
+      const Array given = Array::of<float>({records, inputs}, numbers),
+                  found = answers_behind(graph, {}, given);
+      EXPECT_TRUE(array::allclose(found, answers_behind(graph, {}, given, "reference"), 1e-5, 1e-6));
+      for (std::int64_t r = 0; r < records; ++r) {
+        const Array alone = answers_behind(graph, {}, given.narrow(0, r, 1).contiguous());
+        EXPECT_TRUE(array::equal(found.narrow(0, r, 1), alone))
+            << function << " of record " << r << " beside " << other;
+      }
+    }
+  }
+}
+
+// Windows over margins, in groups, with a sum and a function behind, and one record between the steps.
+TEST(Bytes, ConvolutionsOfOtherRecordsAgree) {
+  GraphBuilder build("net");
+  const ValueId x = build.input("x", DType::float32, {-1, 8, 6, 5}),
+                added = build.input("added", DType::float32, {-1, 12, 6, 5}),
+                step = build.constant("step", Array::of<float>({}, std::vector{0.5F})),
+                zero = build.constant("zero", Array::zeros(DType::uint8, {}));
+  const ValueId again = build.add("DequantizeLinear", "again",
+                                  {build.add("QuantizeLinear", "whole", {x, step, zero}), step, zero});
+  const Array weights = array::clamp((normal({12, 4, 3, 3}, 5) * 40).round(), -127, 127) * 0.01;
+  const ValueId conv =
+      build.add("Conv", "conv", {again, build.constant("w", weights), build.constant("b", normal({12}, 6))},
+                {{"group", std::int64_t{2}}, {"pads", Ints{1, 1, 1, 1}}});
+  build.output(build.add("Sigmoid", "y", {build.add("Add", "sum", {conv, added})}));
+  const Graph graph = build.build();
+  const Array numbers = (normal({3, 8, 6, 5}, 8).abs() * 4).round() * 0.5;
+  numbers.elements<float>()[0] = 0.3F;
+  const Tensors given{{added, normal({3, 12, 6, 5}, 9)}};
+  EXPECT_TRUE(array::allclose(answers_behind(graph, given, numbers),
+                              answers_behind(graph, given, numbers, "reference"), 1e-5, 1e-5));
 }
 
 // Scale and zero point of a whole batch, as exporters of language models have it.
@@ -150,18 +208,12 @@ TEST(Bytes, ZeroPointsThatARunFindsAgree) {
 
 // Numbers between the steps, as patches and ablations put them there, count as they are.
 TEST(Bytes, ReplacedValuesCountAsTheyAre) {
-  const std::vector<float> weights(8, 3);
-  const Graph graph = dense_network(8, 1, weights);
-  const Session session(graph, {.threads = 1, .engine = "channels"});
-  const ValueId y = session.graph().outputs()[0];
-  ValueId again = no_value;
-  for (const Node& node : session.graph().nodes()) {
-    if (node.op == "DequantizeLinear") again = node.outputs[0];
-  }
-  const Array replaced = Array::of<float>({2, 8}, std::vector<float>(16, 0.25F));
-  const Array found = session.run({{again, replaced}}, std::span(&y, 1)).at(y);
+  const Graph graph = dense_network(8, 1, std::vector<float>(8, 3));
+  std::vector<float> numbers(16, 0.25F);
+  std::fill_n(numbers.begin() + 8, 8, 10.0002F);
+  const Array found = answers_behind(graph, {}, Array::of<float>({2, 8}, numbers));
   EXPECT_EQ(found.as<float>()[0], 6);
-  EXPECT_EQ(found.as<float>()[1], 6);
+  EXPECT_NEAR(found.as<float>()[1], 8 * 3 * 10.0002, 1e-4);
 }
 
 // Weights that are no multiples, of a mutant say, count as they are; NaN is not lost.
