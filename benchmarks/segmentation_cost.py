@@ -72,8 +72,8 @@ def times(net, count, folder):
         "forward": lambda: [net(x[i : i + 1]) for i in range(count)],
         "gradient": lambda: net.gradients(x, target=0, outputs=True),
         "evaluate": lambda: assay.evaluate(net, data, task="pixels", **common),
-        "cover": lambda: assay.cover(net, train=data, test=data, preset="fast", force=True, **common),
-        "pgd": lambda: assay.attack(net, data, attack=pgd, out=str(folder / "a"), force=True, task="pixels", **common),
+        "cover": lambda: assay.cover(net, train=data, test=data, preset="fast", **common),
+        "pgd": lambda: assay.attack(net, data, attack=pgd, out=str(folder / "a"), task="pixels", **common),
     }
     return {name: min(spent(action) for _ in range(REPEATS)) for name, action in actions.items()}
 

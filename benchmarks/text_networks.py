@@ -209,7 +209,7 @@ def assay_gcg(name, options):
     with tempfile.TemporaryDirectory() as out:
         def attack(steps):
             spec = f"gcg[steps={steps},candidates={candidates},top={TOP},changes={suffix},positions=last{suffix},target=least-likely]"
-            (row,) = assay.attack(network, data, attack=spec, out=out, force=True, threads=options.threads).table("attacks")
+            (row,) = assay.attack(network, data, attack=spec, out=out, threads=options.threads).table("attacks")
             # A round is its candidates and a gradient; the trial of what is computed once is less than a round.
             return int(row["forward"]) // (candidates + 1) * candidates
         judged, spent = timed(lambda: attack(STEPS))

@@ -101,7 +101,9 @@ run_all() { # PROGRAM FOLDER
   cd "$2" || exit 70
   while read -r name arguments; do
     read -ra words <<<"$arguments"
-    "$1" "${words[@]//\'/}" --quiet --threads 2 --json "$name.json" >"$name.out" 2>"$name.err" </dev/null
+    threads=()
+    [[ $("$1" "${words[0]}" --help-all 2>/dev/null) == *--threads* ]] && threads=(--threads 2)
+    "$1" "${words[@]//\'/}" --quiet "${threads[@]}" --json "$name.json" >"$name.out" 2>"$name.err" </dev/null
     echo "exit code $?" >>"$name.out"
     find . -type f -newer .stamp ! -name .stamp ! -name '*.files' 2>/dev/null | sort >"$name.files"
     touch .stamp

@@ -157,7 +157,7 @@ def test_relevance_through_a_scan_is_that_of_its_steps(onnx, method, backward):
 # Layers of branches that data choose are none of the network's: every result says that.
 ABOUT_LAYERS = {
     "importance": assay.importance,
-    "cover": lambda net, data: assay.cover(net, data, data, criterion="nc", force=True),
+    "cover": lambda net, data: assay.cover(net, data, data, criterion="nc"),
     "mutate": lambda net, data: assay.mutate(net, data, operator="gf", count=2, quality=0.1),
     "evaluate": assay.evaluate,
     "select": lambda net, data: assay.select(net, data, by="deepgini"),
