@@ -8,10 +8,18 @@
 namespace assay::frame {
 namespace {
 
+// Whether a question can have it with an effect. Its result is no file that --force could replace.
+bool is_offered(const CLI::Option& option, const Posed& posed) {
+  if (is_of_the_program(option) || is_idle(option)) return false;
+  return name_of(option) != "force" ||
+         std::ranges::any_of(posed.command->declared().written,
+                             [](const WrittenFlag& flag) { return flag.written.guarded; });
+}
+
 std::vector<std::string> names_of_question(const Posed& posed) {
   std::vector<std::string> all;
   for (const CLI::Option* option : posed.flags.get_options()) {
-    if (!is_of_the_program(*option) && !is_idle(*option)) all.push_back(name_of(*option));
+    if (is_offered(*option, posed)) all.push_back(name_of(*option));
   }
   return all;
 }
@@ -129,7 +137,7 @@ std::vector<QuestionCommand> question_commands(const Program& program) {
     std::size_t position = 0;
     for (const CLI::Option* option : posed.flags.get_options()) {
       const bool common = position++ >= posed.own;
-      if (is_of_the_program(*option) || is_idle(*option)) continue;
+      if (!is_offered(*option, posed)) continue;
       command.flags.push_back(described(*option));
       command.flags.back().common = common;
     }

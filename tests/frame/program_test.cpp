@@ -19,7 +19,7 @@ using testing::Not;
 class Sum final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags.take({Shared::seed});
+    flags.take({Shared::seed, Shared::force});
     flags.add("numbers N", numbers_, "what is added up");
     flags.add("--sign WORD", sign_, "of the sum", CLI::IsMember({"plus", "minus"}));
     flags.leading().add("--from N", from_, "what the sum begins with");
@@ -80,6 +80,7 @@ TEST(ProgramOfCommands, IsDescribedForOthers) {
     if (flag.common) common.push_back(flag.name);
   EXPECT_THAT(common, Contains("seed"));
   EXPECT_THAT(common, Not(Contains("threads"))) << "the command does not take it";
+  EXPECT_THAT(common, Not(Contains("force"))) << "it writes nothing that only this replaces";
   EXPECT_THAT(common, Not(Contains("json")));
 }
 
