@@ -233,6 +233,39 @@ TEST_F(Evidence, OutputsStayOutOfThePack) {
   EXPECT_EQ(read_file(folder / "pack/results/evaluate.json"), result);
 }
 
+// As if they had been typed, they held for commands with tables of their own.
+TEST_F(Evidence, StepsReadSettingsOfTheFileThemselves) {
+  write_file(folder / "settings.toml", R"(
+model = "net.onnx"
+seed = 7
+batch = 4
+[evidence]
+test = "images-idx3-ubyte[100:]"
+threads = 1
+[evaluate]
+batch = 8
+[[evidence.step]]
+command = "evaluate"
+[[evidence.step]]
+command = "faithful"
+data = "images-idx3-ubyte[:5]"
+method = "epsilon"
+measure = "deletion"
+)");
+  const auto options = [this](const std::string& result) {
+    const Json document = Json::parse(read_file(folder / result));
+    return document["provenance"]["options"].get<std::string>();
+  };
+  const Outcome made = assay("evidence --quiet --config settings.toml --out pack");
+  ASSERT_EQ(made.code, 0) << made.out << made.err << "faithful draws nothing here";
+  EXPECT_THAT(options("pack/results/evaluate.json"), testing::HasSubstr("--batch 8"));
+  EXPECT_THAT(options("pack/results/evaluate.json"), testing::HasSubstr("--threads 1"));
+  EXPECT_THAT(options("pack/results/faithful.json"), testing::HasSubstr("--batch 4"));
+  const Outcome typed = assay("evidence --quiet --config settings.toml --out typed --batch 3");
+  ASSERT_EQ(typed.code, 0) << typed.out << typed.err;
+  EXPECT_THAT(options("typed/results/evaluate.json"), testing::HasSubstr("--batch 3"));
+}
+
 // It satisfied the requirements of this one.
 TEST_F(Evidence, AResultOfAnotherNetworkIsNotCollected) {
   write_file(folder / "collected.toml", R"(

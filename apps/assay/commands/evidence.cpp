@@ -1,5 +1,8 @@
 // assay evidence: what was asked, run and found, as a folder that somebody else can check.
 
+#include <functional>
+#include <set>
+
 #include <assay/error.h>
 #include <assay/extend/question.h>
 #include "apps/assay/command.h"
@@ -13,6 +16,7 @@
 #include "assay/evidence/signature.h"
 #include "assay/evidence/verdict.h"
 #include "assay/evidence/zip.h"
+#include "assay/support/files/toml_file.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::app {
@@ -40,6 +44,19 @@ class EvidenceCommand final : public Command {
         "Steps and requirements are given in the configuration file as [[evidence.step]] and "
         "[[evidence.requirement]], persons who decide as [[approval]] (docs/evidence.md); without steps: "
         "evaluate, cover, mutate.");
+    handed_on_ = [flags] {
+      return flags.named({"--seed", "--threads", "--batch", "--device", "--engine", "--memory", "--force"});
+    };
+  }
+
+  void configured(const Configured& found, const Settings& settings) override {
+    const toml::table file = read_configuration(settings.config);
+    const toml::table* const own = file["evidence"].as_table();
+    read_by_steps_.clear();
+    for (const auto& [option, place] : found) {
+      const std::string name = frame::name_of(*option);
+      if (own == nullptr || !own->contains(name)) read_by_steps_.insert(name);
+    }
   }
 
   // Files that steps are collected from and read.
@@ -75,7 +92,7 @@ class EvidenceCommand final : public Command {
     journal_ = evidence::begin_pack(out_, file.study, settings.force);
     evidence::copy_former(former.get(), out_);
     evidence::PackContents contents = evidence::gather(
-        std::move(file.study), {out_, settings.config, flags_of(settings), !settings.config_is_found},
+        std::move(file.study), {out_, settings.config, flags_of_steps(), !settings.config_is_found},
         context.progress);
     contents.program = pack_versions();
     contents.machine.emplace_back("threads asked for", std::to_string(settings.threads));
@@ -157,16 +174,19 @@ class EvidenceCommand final : public Command {
     return frame::with_new_words(program().words, std::move(words), [](const std::string&) {});
   }
 
-  // Flags of all steps.
-  static std::vector<std::pair<std::string, std::string>> flags_of(const Settings& settings) {
-    std::vector<std::pair<std::string, std::string>> flags{{"quiet", ""},
-                                                           {"seed", std::to_string(settings.seed)}};
-    if (settings.threads > 0) flags.emplace_back("threads", std::to_string(settings.threads));
-    if (settings.batch > 0) flags.emplace_back("batch", std::to_string(settings.batch));
-    if (settings.device != "cpu") flags.emplace_back("device", settings.device);
-    if (settings.engine != "auto") flags.emplace_back("engine", settings.engine);
-    if (settings.memory_gib > 0) flags.emplace_back("memory", fmt::format("{}", settings.memory_gib));
-    if (settings.force) flags.emplace_back("force", "");
+  // Flags of all steps: those that were typed, or stand in the table of this command. What the file says of
+  // all commands, steps read themselves, below their own tables.
+  std::vector<std::pair<std::string, std::string>> flags_of_steps() const {
+    std::vector<std::pair<std::string, std::string>> flags{{"quiet", ""}};
+    for (const CLI::Option* option : handed_on_()) {
+      const std::string name = frame::name_of(*option);
+      if (option->count() == 0 || read_by_steps_.contains(name)) continue;
+      const std::string value = option->results().front();
+      if (!frame::is_switch(*option))
+        flags.emplace_back(name, value);
+      else if (value == "true")
+        flags.emplace_back(name, "");
+    }
     return flags;
   }
 
@@ -174,6 +194,8 @@ class EvidenceCommand final : public Command {
   evidence::Subject subject_;
   std::string title_ = "Evidence", out_ = "assay-evidence", zip_, key_, document_id_, former_;
   std::vector<std::string> not_done_;
+  std::function<std::vector<const CLI::Option*>()> handed_on_;  // declared after the command's own flags
+  std::set<std::string> read_by_steps_;                         // names of flags
 };
 
 }  // namespace
