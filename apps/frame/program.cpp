@@ -81,8 +81,12 @@ bool guards(const Declared& declared, const Settings& settings) {
 }
 
 void refuse_idle(const CLI::App& sub, const Declared& declared, const Settings& settings) {
-  refuse_without_effect(sub.get_options([](const CLI::Option* option) { return is_idle(*option); }),
-                        fmt::format("on `assay {}`", sub.get_name()));
+  const auto is_refused = [&](const CLI::Option* option) {
+    // Help does not show the default of --memory, by which it could be told.
+    const bool by_default = flag_of(*option) == "--memory" && settings.memory_gib == 0;
+    return is_idle(*option) && !by_default;
+  };
+  refuse_without_effect(sub.get_options(is_refused), fmt::format("on `assay {}`", sub.get_name()));
   if (!guards(declared, settings))
     refuse_without_effect({sub.get_option("--force")}, "where nothing is written that it could replace");
 }

@@ -120,9 +120,11 @@ void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& c
   const std::string in_folder = settings.config.empty() ? config_of_folder(notice) : "";
   const bool found = !in_folder.empty();
   if (!found)
-    refuse_without_effect({sub.get_option("--trust")},
-                          settings.config.empty() ? "without an assay.toml in the current folder"
-                                                  : "with --config: a file that is named is trusted");
+    refuse_without_effect(
+        {sub.get_option("--trust")},
+        settings.config.empty()
+            ? "without an assay.toml, or a pyproject.toml with [tool.assay], in the current folder"
+            : "with --config: a file that is named is trusted");
   if (found) settings.config = in_folder;
   if (settings.config.empty()) return;
   Configured configured = apply_config(settings.config, program.words, program.tables, root, sub);
@@ -274,6 +276,20 @@ struct CommandLine {
   bool watch = false;
 };
 
+// What is wrong with a flag that has no effect, where its value is refused: the library does not name it.
+std::string idle_flag(const CLI::App& sub, const std::string& message,
+                      const std::vector<std::string>& arguments) {
+  if (!message.starts_with(": ") && !message.starts_with("Could not convert:  = ")) return {};
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    const std::string flag = argument.substr(0, argument.find('='));
+    const CLI::Option* const option = flag.starts_with("--") ? sub.get_option_no_throw(flag) : nullptr;
+    if (option != nullptr && is_idle(*option))
+      return fmt::format("{} has no effect on `assay {}`; leave it out", flag, sub.get_name());
+  }
+  return {};
+}
+
 // The error in the arguments, with suggestions.
 [[noreturn]] void fail_to_parse(const CommandLine& line, const Words& words, const CLI::ParseError& error,
                                 const std::vector<std::string>& arguments) {
@@ -285,6 +301,7 @@ struct CommandLine {
     // What follows an unknown flag was taken for a position, which then clashes with a flag.
     const std::string unknown = extra || !clash.empty() ? unknown_flag(words, *sub, arguments) : "";
     if (!unknown.empty() || !clash.empty()) message = unknown.empty() ? clash : unknown;
+    if (const std::string idle = idle_flag(*sub, message, arguments); !idle.empty()) message = idle;
   } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
     std::vector<std::string> names;
     for (const CLI::App* command : shown_subcommands(line.root)) names.push_back(command->get_name());
@@ -349,9 +366,12 @@ int with_errors_told(const Work& work, const Tell& tell) {
   } catch (const Error& error) {
     return tell(error);
   } catch (const std::bad_alloc&) {
-    return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
+    return tell(
+        Error(Fault::resources, "out of memory; give less data, or smaller batches where they can be set"));
   } catch (const std::length_error&) {
-    return tell(Error(Fault::resources, "a list is longer than memory can hold; use a smaller --batch"));
+    return tell(Error(
+        Fault::resources,
+        "a list is longer than memory can hold; give less data, or smaller batches where they can be set"));
   } catch (const std::system_error& error) {
     return tell(error_of(error));
   } catch (const std::exception& error) {

@@ -21,6 +21,16 @@ bool is_short_flag(std::string_view argument) {
   return argument.size() == 2 && argument[0] == '-' && is_letter(argument[1]);
 }
 
+// Without those that have no effect on the command.
+std::vector<std::string> names_to_suggest(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!is_idle(*option))
+      names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return names;
+}
+
 }  // namespace
 
 std::optional<std::string> new_word(const Words& words, std::string_view command, std::string_view flag) {
@@ -56,7 +66,7 @@ std::string unknown_flag(const Words& words, const CLI::App& command,
       return fmt::format("`{}{}` has no flag '{}'", under, command.get_name(), argument);
     const std::string flag = flag_in(argument);
     if (!argument.starts_with("--") || is_known(flag)) continue;
-    std::string nearest = nearest_name(flag, known);
+    std::string nearest = nearest_name(flag, names_to_suggest(command));
     if (std::ranges::find(words.alike, flag) != words.alike.end()) {
       const auto other = std::ranges::find_if(words.alike, is_known);
       if (other != words.alike.end()) nearest = *other;

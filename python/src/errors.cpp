@@ -71,7 +71,7 @@ void bind_errors() {
     } catch (const Error& error) {
       raise(class_of(error.fault()), error.what());
     } catch (const std::bad_alloc&) {
-      raise("ResourcesError", "out of memory; use a smaller --batch");
+      raise("ResourcesError", "out of memory; give less data, or smaller batches where they can be set");
     }
   });
 }

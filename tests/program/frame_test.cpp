@@ -87,18 +87,22 @@ TEST_F(Frame, FlagsOfAllCommandsAreErrorsWhereTheyHaveNoEffect) {
   for (const auto& [asked, said] : std::vector<std::pair<std::string, std::string>>{
            {"criteria --seed 3", "--seed" + none + "on `assay criteria`"},
            {"criteria --threads 2", "--threads" + none},
+           {"criteria --threads x", "--threads" + none + "on `assay criteria`; leave it out"},
+           {"criteria --engine=x", "--engine" + none + "on `assay criteria`; leave it out"},
            {"data images-idx3-ubyte --batch 4", "--batch" + none + "on `assay data`"},
            {"data images-idx3-ubyte --engine lanes", "--engine" + none},
            {"train images-idx3-ubyte --architecture lenet1 --out x.onnx --batch 4", "--batch" + none},
            {evaluate + "--seed 3", "--seed" + none + "on `assay evaluate`"},
            {evaluate + "--force", "--force" + none + "where nothing is written that it could replace"},
            {"selftest --write suite --threads 2", "--threads" + none + "with --write"},
-           {evaluate + "--trust", "--trust" + none + "without an assay.toml in the current folder"}}) {
+           {evaluate + "--trust",
+            "--trust" + none + "without an assay.toml, or a pyproject.toml with [tool.assay], in"}}) {
     const Outcome outcome = assay(asked);
     EXPECT_EQ(outcome.code, 1) << asked;
     EXPECT_THAT(outcome.err, ::testing::HasSubstr(said));
   }
-  EXPECT_EQ(assay("criteria -q --seed 1").code, 0) << "recorded commands name what holds anyway";
+  EXPECT_EQ(assay("criteria -q --seed 1 --memory 0").code, 0) << "recorded commands name what holds anyway";
+  EXPECT_THAT(assay("criteria --thread 2").err, ::testing::Not(::testing::HasSubstr("--threads")));
   EXPECT_EQ(assay(evaluate + "--force --json r.json").code, 0);
   EXPECT_THAT(assay("criteria --help-all").out, ::testing::Not(::testing::HasSubstr("--seed")));
   EXPECT_THAT(assay("completion bash").out, ::testing::HasSubstr("--seed"));
