@@ -62,9 +62,10 @@ bool may_have_items(const std::string& spec) {
 }
 
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
-                const DeclaredAccuracy& accuracy, std::size_t batch, Need need) {
+                const DeclaredAccuracy& accuracy, std::size_t batch, Need need, const DatasetPtr& beside) {
   Decided found{.data = task::prepared_for(spec, data), .task = nullptr};
-  found.task = task::task_of(session, found.data, spec);
+  found.task = task::task_of(session, found.data, spec, beside);
+  if (found.task) found.inferred = task::inferred_from_labels(*found.task, spec);
   if (found.task && found.task->needs_all_records() && data->has_labels() && data->class_count() < 2)
     fail(Fault::data,
          "all records of {} are of one class, and task '{}' compares classes; give records of several",
@@ -129,6 +130,7 @@ void require_share(const std::optional<double>& margin, const Decided& decided) 
 void add_task(report::Document& document, const Decided& decided, std::optional<double> share) {
   if (!decided.task) return;
   document.facts.push_back({"task", "task", decided.task->describe()});
+  if (!decided.inferred.empty()) document.notices.emplace_back(decided.inferred);
   if (share)
     document.facts.push_back({"change", "a record has changed where", task::change_in_words(*share)});
 }

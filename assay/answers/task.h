@@ -19,6 +19,7 @@ namespace assay::answers {
 struct Decided {
   DatasetPtr data;
   std::shared_ptr<const task::Task> task;
+  std::string inferred = {};  // task::inferred_from_labels()
 };
 
 // Whether records may have items by the task that is named, whatever the data hold.
@@ -29,9 +30,10 @@ enum class Need { judgement, scores };
 
 // `spec`: of a task; empty: the one that output and labels fit. Throws as task::task_of(), and Error{usage}
 // for an accuracy that is declared of items. `batch`: of records at a time, where a task decides of records
-// by the others; 0: chosen by the engine.
+// by the others; 0: chosen by the engine. `beside`: other records that the task is of.
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
-                const DeclaredAccuracy& accuracy, std::size_t batch, Need need = Need::scores);
+                const DeclaredAccuracy& accuracy, std::size_t batch, Need need = Need::scores,
+                const DatasetPtr& beside = nullptr);
 
 // Items in place of records: so many of each, or "all"; nothing for an empty text. Throws Error{usage} for
 // another text, and where records have no items.

@@ -117,11 +117,11 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   return summary;
 }
 
-bool has_binary_targets(const Dataset& data, float yes) {
+bool has_binary_targets(const Dataset& data) {
   const Array sample = sampled_targets(data);
   const auto targets = sample.as<float>();
   const auto is = [&](float value) { return std::ranges::find(targets, value) != targets.end(); };
-  return is(0) && is(yes) && std::ranges::all_of(targets, [&](float t) { return t == 0 || t == yes; });
+  return is(0) && is(1) && std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1; });
 }
 
 std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other) {

@@ -22,8 +22,8 @@ struct DataSummary {
 
 DataSummary summarise(const DatasetPtr& dataset, Progress& progress);
 
-// Whether the targets of a sample of the records are zeros and ones (or what `yes` says), some of each.
-bool has_binary_targets(const Dataset& data, float yes = 1);
+// Whether the targets of a sample of the records are zeros and ones, some of each.
+bool has_binary_targets(const Dataset& data);
 
 // Positions in `dataset` of the records whose label differs from that of the record with the same id in
 // `other`, ascending. Throws Error{mismatch} when a record is not in `other` or one of the sets has no

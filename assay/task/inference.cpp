@@ -21,31 +21,61 @@ std::unique_ptr<Task> make(const Spec& spec, const TaskSubject& subject) {
   return info.make(SpecOptions("task", spec, info.options), subject);
 }
 
-// Whether all labels are 0 or 255, as pictures of yes and no are drawn. Ends at the first other one. Throws
-// Error{usage} where all are 255, which may be either.
-bool are_black_and_white(const DatasetPtr& dataset) {
+// Which labels there are, of pictures of yes and no as they are drawn.
+struct Levels {
+  bool black = false, white = false, other = false;  // 0, 255, and any other
+};
+
+// Ends at the first other one.
+Levels levels_of(const DatasetPtr& dataset) {
   constexpr std::size_t batch = 64;
-  bool black = false, white = false;
+  Levels levels;
   BatchReader reader(dataset, batch);
   while (const std::optional<Batch> read = reader.next()) {
     for (const float label : read->targets.as<float>()) {
-      if (label != 0 && label != 255) return false;
-      (label == 0 ? black : white) = true;
+      levels.black |= label == 0;
+      levels.white |= label == 255;
+      levels.other = label != 0 && label != 255;
+      if (levels.other) return levels;
     }
   }
-  if (white && !black)
+  return levels;
+}
+
+// Whether 255 is class 1: there are no labels but 0 and 255, in neither data set. Throws Error{usage} where
+// all are 255, which may be either, and Error{mismatch} where only one of the two has others.
+bool are_black_and_white(const DatasetPtr& dataset, const DatasetPtr& beside) {
+  Levels levels = levels_of(dataset);
+  if (beside && given_data(beside)->target_width() > 0) {
+    const Levels more = levels_of(beside);
+    const bool differ = levels.other ? more.white && !more.other : levels.white && more.other;
+    if (differ)
+      fail(Fault::mismatch,
+           "labels of 255 mean class 1 in {} and do not count in {}, by the other labels there; name the "
+           "task: "
+           "pixels[foreground=255] or pixels[ignore=255]",
+           (levels.other ? beside : dataset)->describe(), (levels.other ? dataset : beside)->describe());
+    levels = {levels.black || more.black, levels.white || more.white, levels.other || more.other};
+  }
+  if (levels.other) return false;
+  if (levels.white && !levels.black)
     fail(Fault::usage,
          "all labels of {} are 255, which may be class 1 or what does not count; name the task: "
          "pixels[foreground=255] or pixels[ignore=255]",
          dataset->describe());
-  return white;
+  return levels.white;
+}
+
+bool says_levels(const Spec& spec) {
+  return spec.options.contains("ignore") || spec.options.contains("foreground");
 }
 
 // Of two classes in pictures. Labels of 255 are class 1 where there is no other than 0.
-std::unique_ptr<Task> at_levels_of(const DatasetPtr& dataset, Spec spec, const TaskSubject& subject) {
+std::unique_ptr<Task> at_levels_of(const DatasetPtr& dataset, const DatasetPtr& beside, Spec spec,
+                                   const TaskSubject& subject) {
   std::unique_ptr<Task> task = make(spec, subject);
-  const bool told = spec.options.contains("ignore") || spec.options.contains("foreground");
-  if (spec.name != "pixels" || told || task->class_names().size() != 2 || !are_black_and_white(dataset))
+  if (spec.name != "pixels" || says_levels(spec) || task->class_names().size() != 2 ||
+      !are_black_and_white(dataset, beside))
     return task;
   spec.options["foreground"] = "255";
   return make(spec, subject);
@@ -105,13 +135,21 @@ bool is_regression(const TaskSubject& subject) {
   return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
 }
 
+// Two levels, 0 and 1 or 255, by a sample; 255 beside 1 marks what does not count.
+bool has_levels_of_mask(const Dataset& dataset) {
+  const Array sample = sampled_targets(dataset);
+  const auto targets = sample.as<float>();
+  const auto has = [&](float level) { return std::ranges::find(targets, level) != targets.end(); };
+  return has(0) && (has(1) || has(255)) &&
+         std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1 || t == 255; });
+}
+
 // One number for each pixel of the picture that is given, and two levels to compare with: a mask.
 bool is_mask(const TaskSubject& subject, const Dataset& dataset) {
   const Shape &output = subject.output, &input = subject.input;
   if (output.size() != 3 || input.size() != 3 || output[0] != 1 || output[1] < 2 || output[2] < 2)
     return false;
-  return output[1] == input[1] && output[2] == input[2] &&
-         (has_binary_targets(dataset) || has_binary_targets(dataset, 255));
+  return output[1] == input[1] && output[2] == input[2] && has_levels_of_mask(dataset);
 }
 
 // A number among others of a regression, or the mark of labels that do not count.
@@ -197,7 +235,8 @@ void require_two_scores(const Session& session) {
 
 }  // namespace
 
-std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec) {
+std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec,
+                              const DatasetPtr& beside) {
   const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
   if (named.name == "binary") require_two_scores(session);
   if (!spec.empty() && !tasks().find(named.name).make) return nullptr;
@@ -212,10 +251,10 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
              : "");
   }
   const TaskSubject subject = subject_of(session, *dataset);
-  if (!spec.empty()) return at_levels_of(dataset, named, subject);
+  if (!spec.empty()) return at_levels_of(dataset, beside, named, subject);
   if (is_regression(subject)) {
     if (subject.targets > 1 && may_leave_out_targets(*dataset)) refuse_left_out(*dataset, subject);
-    if (is_mask(subject, *dataset)) return at_levels_of(dataset, {"pixels", {}}, subject);
+    if (is_mask(subject, *dataset)) return at_levels_of(dataset, beside, {"pixels", {}}, subject);
     const bool labels = subject.targets > 1 && session.ends_in_sigmoid() && has_binary_targets(*dataset);
     return labels ? make({"labels", {}}, subject) : nullptr;
   }
@@ -225,7 +264,13 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
     fail(Fault::usage,
          "network '{}' gives {} a record for {} targets, which fits several tasks; name one of: {}",
          session.graph().name(), to_string(subject.output), subject.targets, fmt::join(names, ", "));
-  return at_levels_of(dataset, {names[0], {}}, subject);
+  return at_levels_of(dataset, beside, {names[0], {}}, subject);
+}
+
+std::string inferred_from_labels(const Task& task, const std::string& spec) {
+  if (!spec.empty() && says_levels(parse_spec("task", spec))) return {};
+  if (task.describe().find("label 255 is class 1") == std::string::npos) return {};
+  return "all labels are 0 and 255: 255 is taken as class 1; pixels[ignore=255] leaves it out";
 }
 
 }  // namespace assay::task

@@ -48,9 +48,14 @@ DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset);
 
 // The task that `spec` names ("pixels[ignore=255]"), or without one the task that network and data have.
 // Nothing where that is one decision a record, or where data have no targets. Throws Error{usage} naming the
-// choices where several fit, Error{mismatch} where the one that is named does not.
-std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
-                              const std::string& spec = {});
+// choices where several fit, Error{mismatch} where the one that is named does not. `beside`: other records
+// that the task is of, such as those of training. Throws Error{mismatch} where labels of 255 mean something
+// else there.
+std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec = {},
+                              const DatasetPtr& beside = nullptr);
+
+// What labels decided that `spec` leaves open, in a sentence: that 255 is class 1. Empty: nothing.
+std::string inferred_from_labels(const Task& task, const std::string& spec);
 
 // One pass. `seed`: of the intervals. Throws Error{data} naming a record with labels that are not those of
 // the task. O(records * items * classes) beside the network, O(records * classes) memory, and what the task

@@ -108,6 +108,51 @@ TEST(TaskOf, TakesOneScoreAPixelAsAMaskWhereTargetsHaveTwoValues) {
             "pixels: yes or no at 4 positions, above 0, label 255 does not count");
   EXPECT_EQ(described(picture, with(255)), "pixels: yes or no at 4 positions, above 0, label 255 is class 1");
   EXPECT_EQ(described(picture, with(0.5F)), "none") << "a regression";
+  const auto of_first = [&](std::vector<float> levels) {
+    return targeted(noise({1, 1, 2, 2}, 1), Array::of<float>({1, 4}, levels));
+  };
+  EXPECT_EQ(described(picture, of_first({0, 1, 255, 0})),
+            "pixels: yes or no at 4 positions, above 0, label 255 does not count");
+  EXPECT_EQ(described(picture, of_first({0, 2, 255, 0})), "none");
+}
+
+// What 255 means follows from all records that a task is of.
+TEST(TaskOf, LooksAtMasksOfTrainingAndTest) {
+  const Session picture = identity({1, 2, 2});
+  const auto masks = [](std::vector<float> levels) {
+    return targeted(noise({1, 1, 2, 2}, 1), Array::of<float>({1, 4}, levels));
+  };
+  const DatasetPtr black = masks({0, 0, 0, 0}), white = masks({255, 255, 255, 255}),
+                   both = masks({0, 255, 255, 0}), classes = masks({0, 1, 255, 0});
+  const std::string taken = "pixels: yes or no at 4 positions, above 0, label 255 is class 1";
+  EXPECT_EQ(task_of(picture, black, "pixels", both)->describe(), taken);
+  EXPECT_EQ(task_of(picture, both, "pixels", black)->describe(), taken);
+  EXPECT_EQ(task_of(picture, white, "pixels", both)->describe(), taken);
+  EXPECT_EQ(task_of(picture, classes, "pixels", black)->describe(), described(picture, classes, "pixels"));
+  for (const auto& [one, other] : {std::pair(both, classes), std::pair(classes, both)}) {
+    try {
+      task_of(picture, one, "pixels", other);
+      ADD_FAILURE() << "255 has two meanings";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::mismatch);
+      EXPECT_NE(std::string(error.what()).find("pixels[foreground=255] or pixels[ignore=255]"),
+                std::string::npos);
+    }
+    EXPECT_NO_THROW(task_of(picture, one, "pixels[ignore=255]", other));
+  }
+}
+
+TEST(TaskOf, SaysWhatLabelsDecided) {
+  const Session picture = identity({1, 2, 2});
+  const DatasetPtr both =
+      targeted(noise({1, 1, 2, 2}, 1), Array::of<float>({1, 4}, std::vector<float>{0, 255, 255, 0}));
+  const auto inferred = [&](const std::string& spec) {
+    return inferred_from_labels(*task_of(picture, both, spec), spec);
+  };
+  EXPECT_NE(inferred("").find("255 is taken as class 1; pixels[ignore=255]"), std::string::npos);
+  EXPECT_EQ(inferred("").empty(), inferred("pixels").empty());
+  EXPECT_EQ(inferred("pixels[foreground=255]"), "");
+  EXPECT_EQ(inferred("pixels[ignore=255]"), "");
 }
 
 TEST(TaskOf, AsksWhatWhiteMasksMean) {

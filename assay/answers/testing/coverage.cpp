@@ -195,10 +195,11 @@ class Covering {
            About{"name training records", "give {train=SPEC}"}, About{"the profile", "{profile=FILE}"});
     auto profile = coverage::profile_in(question_.profile, session_);
     coverage::LearnOptions asked = question_.learn;
-    if (!question_.items.empty())
-      items_ = chosen_items(question_.items,
-                            decided(question_.task, session_, test_, question_.accuracy, setting_.batch),
-                            setting_);
+    if (!question_.items.empty()) {
+      const Decided decision = decided(question_.task, session_, test_, question_.accuracy, setting_.batch);
+      items_ = chosen_items(question_.items, decision, setting_);
+      if (!decision.inferred.empty()) learning_.notices.emplace_back(decision.inferred);
+    }
     asked.items = items_;
     asked.criteria = choices_of<coverage::CriterionInfo>(specs_);
     coverage::require_settings(*profile, coverage::settings_of(session_, asked), question_.said,
@@ -214,8 +215,8 @@ class Covering {
            About{"the training records", "{train}"});
     coverage::LearnOptions learn = question_.learn;
     learn.batch = learn.importance.batch = setting_.batch;
-    const Decided decision =
-        decided(question_.task, session_, question_.training, question_.accuracy, setting_.batch);
+    const Decided decision = decided(question_.task, session_, question_.training, question_.accuracy,
+                                     setting_.batch, Need::scores, test_);
     learn.importance.task = task_ = decision.task;
     if (learn.units.empty())
       learn.subjects = layers_for(learn.subjects, session_, decision, setting_.batch, progress_);

@@ -91,7 +91,8 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
   report::check(question.conditions, {"retrained"});
   report::check_baseline(question.conditions, session.graph().hash(), question.test->hash());
   report::Document document;
-  const Decided decision = decided(question.task, session, question.test, question.accuracy, setting.batch);
+  const Decided decision = decided(question.task, session, question.test, question.accuracy, setting.batch,
+                                   Need::scores, question.training);
   if (decision.task && !question.voters.empty())
     fail(
         Fault::usage,
