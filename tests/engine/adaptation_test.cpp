@@ -72,6 +72,15 @@ TEST(Adaptation, ChannelsStandWherePicturesHaveThem) {
   EXPECT_THAT(notices.texts, ElementsAre()) << "no records tell where channels are";
 }
 
+TEST(Adaptation, ANetworkWhoseScoreIsShiftedKeepsItsNotices) {
+  test::Net net("fixed");
+  const Graph graph = net.build(net.dense("score", net.input({4, 3}), 3, 1));
+  AdaptedNetwork network = adapted(graph, {.threshold = Threshold{.value = 0.3}}, nullptr, silence());
+  const Session session = session_of(network, {}, nullptr, silence());
+  EXPECT_THAT(session.graph().notices(),
+              ::testing::UnorderedElementsAre(HasSubstr("made free"), HasSubstr("class 1 begins above")));
+}
+
 TEST(Adaptation, WhatIsNotThereIsRefused) {
   const Graph graph = test::lenet_like();
   EXPECT_THROW(adapted(graph, {.straight_through = true}, nullptr, silence()), Error);

@@ -10,6 +10,7 @@
 #include "assay/answers/task.h"
 #include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/units/specialise.h"
+#include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/inspection.h"
 #include "assay/results/networks/trained_constants.h"
@@ -66,7 +67,9 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
                                             : training::build_architecture(question.architecture),
               adaptation, data.get(), progress);
   const SessionOptions session = setting.session_for(data.get());
-  session_of(network, session, data.get(), progress);  // turns outputs
+  report::Document document;
+  results::add_network_notices(document,
+                               session_of(network, session, data.get(), progress));  // turns outputs
   Graph& graph = network.graph;
   std::vector<inspection::Specialisation> wanted;
   for (const std::string& text : question.specialised)
@@ -78,7 +81,8 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
     auxiliary = std::move(made.loss);
   }
   require_room(question.out, sizeof(float) * static_cast<std::uint64_t>(graph.parameter_count()));
-  const Decided decision = decided(question.task, Session(graph, session), data, {}, 0);
+  const Decided decision =
+      decided(question.task, Session(graph, session), data, {}, 0, Need::scores, validation);
   training::TrainingResult result =
       training::train_chosen(graph, data, validation, recipe, question.constants, session, progress,
                              wanted.empty() ? nullptr : &auxiliary, decision.task);
@@ -87,7 +91,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
     warnings.push_back(std::move(warning));
   result.graph = in_form_of_file(result.graph, network.form);
   write_onnx(result.graph, question.out);
-  report::Document document = results::document_of(result, recipe, *data, validation.get());
+  results::append(document, results::document_of(result, recipe, *data, validation.get()));
   document.headline += "; written to " + question.out;
   add_task(document, decision);
   results::add_trained_constants(document, graph, recipe, question.constants);

@@ -140,13 +140,22 @@ Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options,
   return Session(network.graph, options);
 }
 
+// What is noticed as a network is prepared, such as a fixed batch that is made free: of one that is changed
+// after that, and prepared anew, it is still to be said.
+Graph with_notices(Graph graph, const std::vector<std::string>& notices) {
+  GraphBuilder edit(graph);
+  for (const std::string& notice : notices) {
+    if (std::ranges::find(graph.notices(), notice) == graph.notices().end()) edit.notice(notice);
+  }
+  return edit.build();
+}
+
 // With the score shifted, where another threshold is requested.
 Session session_at_threshold(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
                              Progress& progress) {
   Session plain = plain_session_of(network, options, data, progress);
   if (!network.threshold) return plain;
-  network.graph = with_threshold(plain, *network.threshold, network.form);
-  progress.notice(network.graph.notices().back());
+  network.graph = with_notices(with_threshold(plain, *network.threshold, network.form), plain.notices());
   return Session(network.graph, options);
 }
 
