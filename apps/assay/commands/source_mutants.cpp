@@ -8,8 +8,25 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 #include "assay/task/threshold.h"
+#include "assay/training/recipe_parts.h"
 
 namespace assay::app {
+namespace {
+
+// Fresh weights take the shift of the threshold away.
+void require_own_weights(const std::string& task, const training::Recipe& recipe) {
+  const std::vector<training::InitialiserPart> parts = training::initialiser_parts(recipe.initialiser);
+  const bool kept = std::ranges::any_of(parts, [](const auto& part) { return part.name == "keep"; });
+  if (!kept && task::threshold_of(task))
+    refuse(
+        "--task {}: a threshold has no effect where networks are trained from fresh weights; add "
+        "--initialiser "
+        "keep, or leave it out",
+        task);
+}
+
+}  // namespace
+
 void SourceMutants::declare(Flags& flags) {
   train_.declare(flags);
   const std::size_t before = flags.all().size();
@@ -100,6 +117,7 @@ answers::SourceStudy SourceMutants::open(ModelInput& model, const std::string& t
       .training = training,
       .validation = validation,
   };
+  require_own_weights(task, program.recipe);
   program.recipe.seed = context.settings.seed;
   return {mutation::with_data_in_memory(std::move(program)), std::move(session)};
 }
