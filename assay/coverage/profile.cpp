@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include "assay/coverage/learning/profile_json.h"
+#include "assay/engine/preparation/other_threshold.h"
 #include "assay/support/text/text.h"
 
 namespace assay::coverage {
@@ -48,8 +49,9 @@ void require_profile_fits(const Profile& profile, const std::string& model_hash,
                           const std::string& model_name) {
   if (profile.model_hash == model_hash) return;
   fail(Fault::mismatch,
-       "the profile was learned from another network (hash {}) than '{}' (hash {}); learn it again {}",
-       profile.model_hash, model_name, model_hash, About{"from the training data", "with {train}"});
+       "the profile was learned from another network{} (hash {}) than '{}' (hash {}); learn it again {}",
+       other_threshold, profile.model_hash, model_name, model_hash,
+       About{"from the training data", "with {train}"});
 }
 
 }  // namespace assay::coverage

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/engine/preparation/other_threshold.h"
 
 namespace assay::coverage {
 namespace {
@@ -74,8 +75,8 @@ std::vector<std::unique_ptr<Criterion>>& CoverageState::criteria(CoveragePart& p
 void CoverageState::merge(const CoverageState& other) {
   if (other.profile_->model_hash != profile_->model_hash) {
     fail(Fault::mismatch,
-         "states of two networks (hashes {} and {}) cannot be combined; `assay diff` compares them",
-         profile_->model_hash, other.profile_->model_hash);
+         "states of two networks{} cannot be combined (hashes {} and {}); `assay diff` compares them",
+         other_threshold, profile_->model_hash, other.profile_->model_hash);
   }
   if (other.profile_hash_ != profile_hash_)
     fail(Fault::mismatch, "states measured with two profiles cannot be combined; measure again with one {}",

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <assay/error.h>
+#include "assay/engine/preparation/other_threshold.h"
 
 namespace assay::mutation {
 namespace {
@@ -130,11 +131,13 @@ void MutationState::keep_mutants(const std::vector<bool>& keep) {
 
 void MutationState::merge(const MutationState& other) {
   if (other.model_hash_ != model_hash_)
-    fail(Fault::mismatch, "results of mutating '{}' cannot be added to those of '{}': the networks differ",
-         other.model_, model_);
+    fail(Fault::mismatch, "results of mutating '{}' cannot be added to those of '{}': the networks differ{}",
+         other.model_, model_, other_threshold);
   if (other.task_ != task_)
     fail(Fault::mismatch,
-         "results for network '{}' were judged by different tasks ({} and {}) and cannot be put together",
+         "results for network '{}' were judged by different tasks ({} and {}) and cannot be put together; "
+         "name "
+         "the task in both, such as pixels[foreground=255]",
          model_, task_.empty() ? "one decision a record" : task_,
          other.task_.empty() ? "one decision a record" : other.task_);
   if (other.margin_ != margin_)

@@ -128,7 +128,9 @@ TEST(Threshold, IsRefusedWhereItMeansNothing) {
   starts(refused(network_with(1, changing_side().at("mean of two sigmoids")), {.value = 0.3}),
          "network 'ending' gives a probability that does not come from one score");
   starts(refused(network_with(1, keeping_side().at("Tanh")), {.value = 2, .of_score = true}),
-         "threshold 2: no record reaches it");
+         "threshold 2: it is not among the values that network 'ending' makes of its score");
+  starts(refused(network_with(1, keeping_side().at("Tanh")), {.value = -2, .of_score = true}),
+         "threshold -2: it is not among the values that network 'ending' makes of its score");
 }
 
 }  // namespace

@@ -339,7 +339,9 @@ Graph with_threshold(const Session& session, const Threshold& threshold, FileFor
          graph.name(), threshold.value);
   const std::optional<double> begin = score_where(found, limit);
   if (!begin)
-    fail(Fault::usage, "threshold {:g}: it is not among the values that network '{}' makes of its score, so that all records "
+    fail(Fault::usage,
+         "threshold {:g}: it is not among the values that network '{}' makes of its score, so that all "
+         "records "
          "would be of one class; give one in between",
          threshold.value, graph.name());
   return shifted(
