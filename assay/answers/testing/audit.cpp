@@ -12,6 +12,7 @@
 #include "assay/coverage/released.h"
 #include "assay/coverage/request.h"
 #include "assay/engine/layers/unit_views.h"
+#include "assay/engine/preparation/other_threshold.h"
 #include "assay/results/document.h"
 #include "assay/results/kept_pairs.h"
 #include "assay/results/testing/audit.h"
@@ -61,7 +62,8 @@ AuditKnowledge learned(const Session& session, const AuditQuestion& question,
   coverage::LearnOptions learn = question.learn;
   for (const Spec& spec : specs_in(criteria)) learn.criteria.emplace_back(spec);
   learn.batch = learn.importance.batch = setting.batch;
-  const Decided decision = decided(question.task, session, question.training, {}, setting.batch);
+  const Decided decision =
+      decided(question.task, session, question.training, {}, setting.batch, Need::scores, question.test);
   learn.importance.task = decision.task;
   learn.items = chosen_items(question.items, decision, setting);
   learn.subjects = layers_for(learn.subjects, session, decision, setting.batch, progress);
@@ -86,8 +88,8 @@ void add_mutants(audit::Pool& pool, const Session& session, const Decided& decis
   // Mutants are made of networks without views.
   if (state.model_hash() != session.graph().hash() &&
       state.model_hash() != without_unit_views(session.graph()).hash())
-    fail(Fault::mismatch, "{} holds mutants of network '{}', not of '{}'", question.mutants, state.model(),
-         session.graph().name());
+    fail(Fault::mismatch, "{} holds mutants of network '{}', not of '{}'{}", question.mutants, state.model(),
+         session.graph().name(), other_threshold);
   audit::add_mutants(pool, state, question.quality, decision.data);
 }
 
@@ -105,7 +107,8 @@ audit::AuditOptions settled_audit(const audit::AuditOptions& asked, std::size_t 
 
 report::Document audit_criteria(const Session& session, const AuditQuestion& question, const Setting& setting,
                                 Progress& progress) {
-  const Decided decision = decided(question.task, session, question.test, {}, setting.batch);
+  const Decided decision =
+      decided(question.task, session, question.test, {}, setting.batch, Need::scores, question.training);
   const DatasetPtr& test = decision.data;
   results::check_pairs(question.pairs, *test);
   if (question.mutants.empty() && question.count > 0)
