@@ -283,6 +283,9 @@ def test_cases_that_no_network_could_fail_are_not_counted(exported):
     assert (rows["unknown names"]["cases"], rows["unknown names"]["unseen"]) == (12, 0)
 
 
+MOVED = {"kind": "directional", "expect": "up"}
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
@@ -306,7 +309,13 @@ def test_cases_that_no_network_could_fail_are_not_counted(exported):
         ({"most": 0}, "most = 0 is not a number of texts, at least 1"),
         ({"kind": "directional", "expect": "up", "append": [1]}, "append = [1] is not a text or a list of texts"),
         ({"kind": "directional", "expect": "up", "replace": ["a"]}, "replace = ['a'] is not a table of texts by what they replace"),
-        ({"kind": "directional", "expect": "up", "append": "x", "tolerance": "0.1"}, "tolerance = '0.1' is not a number"),
+        ({**MOVED, "append": "x", "tolerance": "0.1"}, "tolerance = '0.1' is not a finite number"),
+        ({**MOVED, "append": "x", "tolerance": np.nan}, "tolerance = nan is not a finite number"),
+        ({**MOVED, "edits": ["swap"], "changes": np.nan}, "changes = nan is not a finite number"),
+        ({**MOVED, "edits": ["swap"], "changes": np.inf}, "changes = inf is not a finite number"),
+        ({**MOVED, "edits": ["swap"], "changes": 10**400}, "is not a finite number"),
+        ({**MOVED, "edits": 5}, "edits = 5 is not a list of names of edits"),
+        ({**MOVED, "edits": [["swap"]]}, "edits = [['swap']] is not a list of names of edits"),
         ({"templates": [" ".join(f"{{any{i}}}" for i in range(30))]}, "fillings, and at most 1,000,000 are made"),
     ],
 )
@@ -322,11 +331,22 @@ def test_what_a_suite_gets_wrong_is_said(exported, change, message):
         ({"lexicons": ["good"], "tests": [SUITE["tests"][0]]}, "suite: a suite has lexicons by name, and a list of tests"),
         ({"tests": {"name": "a"}}, "suite: a suite has lexicons by name, and a list of tests"),
         ({"tests": ["a"]}, "suite: a test has no name"),
+        ({"lexicons": {"good": 5}, "tests": [SUITE["tests"][0]]}, "lexicon 'good' is not a list of words; give it"),
+        ({"lexicons": {"good": {"x": 1}}, "tests": [SUITE["tests"][0]]}, "lexicon 'good' is not a list of words"),
     ],
 )
 def test_what_is_no_suite_is_said(exported, suite, message):
     with pytest.raises(assay.DataError, match=message):
         texts.check(exported[0], suite)
+
+
+def test_suites_from_python_have_tuples_and_edits_of_their_own(exported):
+    changed = {**SUITE["tests"][2], "texts": tuple(TEXTS), "protect": ("film",)}
+    lists = {"tests": [{**changed, "texts": TEXTS, "protect": ["film"], "edits": ["swap"]}]}
+    wanted = texts.check(exported[0], lists).table("tests").rows
+    for edits in (("swap",), "swap", catalogue["swap"], [catalogue["swap"]]):
+        suite = {"lexicons": {"good": ("good", "fine")}, "tests": ({**changed, "edits": edits},)}
+        assert texts.check(exported[0], suite).table("tests").rows == wanted
 
 
 def test_what_attacks_cannot_do_is_said(exported, tmp_path):
@@ -441,6 +461,13 @@ def test_from_a_shell(exported, tmp_path):
         ("t.jsonl", b'{"text": "a film"}\n{"text": null}\n', "t.jsonl: record 1 has no 'text'"),
         ("t.jsonl", b'{"text": "a film"}\n{\n', "t.jsonl: line 2: "),
         ("t.txt", b"a film\tpositive\nbad\n", "t.txt: 1 of 2 lines have a label after a tab; all or none must"),
+        ("t.csv", b"text,n\na film,1\nbad, dull,0\n", "t.csv: record 1 has 3 fields, and there are 2 columns; put texts with"),
+        ("t.tsv", b"text\na\tfilm\n", "t.tsv: record 0 has 2 fields, and there are 1 columns; put texts with tabs"),
+        ("t.csv", b'text\na film\n"bad\nfine\n', "t.csv: line 3: a quote is never closed; close it"),
+        ("t.csv", b"", "t.csv: there are no texts; give a row of names of columns"),
+        ("t.csv", b"text\n", "t.csv: there are no texts; give a row of names of columns"),
+        ("t.jsonl", b"\n", "t.jsonl: there are no texts; give an object a line"),
+        ("t.txt", b"", "t.txt: there are no texts; give a text a line"),
     ],
 )
 def test_files_without_texts_are_said(exported, tmp_path, name, content, message):
@@ -489,6 +516,8 @@ def test_texts_of_files_are_those_that_stand_there(tmp_path):
     (tmp_path / "t.txt").write_bytes("\r\n".join(f"{text}\tpositive" for text in said[:3]).encode())
     assert texts_and_labels(tmp_path / "t.txt", "text", None) == (said[:3], ["positive"] * 3)
     assert csv.field_size_limit() == 131072
+    (tmp_path / "r.csv").write_bytes(b'text,n\r\na\r film,1\r\n\n"a\rbad ""one""",0\n"so" so')
+    assert texts_and_labels(tmp_path / "r.csv", "text", None) == (["a film", 'a\rbad "one"', "so so"], None)
 
 
 def coarse(folder, to):
@@ -543,8 +572,20 @@ def test_answers_of_another_version_are_looked_up_in_the_tokenizer_of_the_texts(
     assert found.agreement == pytest.approx(np.mean(np.equal(*decided)))
     alone = tmp_path / "rounded" / "model.onnx"
     assert texts.attack(alone, one_word, tokenizer=tmp_path / "whole", **said).headline
+    (tmp_path / 'w"hole').mkdir()
+    (tmp_path / 'w"hole' / "tokenizer.json").write_text(json.dumps(parts))
+    assert texts.attack(alone, one_word, tokenizer=tmp_path / 'w"hole', **said).headline
     with pytest.raises(assay.UsageError, match="no tokenizer.json is next to the network"):
         texts.attack(alone, one_word, tokenizer=lambda many: {"input_ids": np.ones((len(many), 1), np.int64)}, **said)
+
+
+@pytest.mark.parametrize("decision", ["logits", 0])
+def test_a_decision_may_be_an_output_of_a_network_without_a_tokenizer(exported, tmp_path, decision):
+    folder, _ = exported
+    (tmp_path / "alone.onnx").write_bytes((folder / "model.onnx").read_bytes())
+    found, whole = (texts.attack(one, TEXTS, tokenizer=folder, changes=1, decision=chosen).table("attacked_texts").rows
+                    for one, chosen in ((tmp_path / "alone.onnx", decision), (folder, None)))  # fmt: skip
+    assert [row["after"] for row in found] == [row["after"] for row in whole]
 
 
 def test_what_is_not_confirmed_is_no_finding():

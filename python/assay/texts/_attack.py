@@ -44,7 +44,7 @@ def attack(
     synonyms: Any = None,
     tried: int = 64,
     seed: int = 1,
-    decision: str | None = None,
+    decision: str | int | None = None,
     length: int | None = None,
     out: str | os.PathLike[str] | None = None,
     fail_under: Sequence[str] = (),

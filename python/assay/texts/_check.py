@@ -164,7 +164,7 @@ def check(
     synonyms: Any = None,
     seed: int = 1,
     shown: int = 5,
-    decision: str | None = None,
+    decision: str | int | None = None,
     length: int | None = None,
     fail_under: Sequence[str] = (),
 ) -> Result:

@@ -43,7 +43,7 @@ def explore(
     synonyms: Any = None,
     tried: int = 64,
     seed: int = 1,
-    decision: str | None = None,
+    decision: str | int | None = None,
     length: int | None = None,
     fail_under: Sequence[str] = (),
 ) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from .._words import inputs_of_words, takes_texts, vocabulary_in
 from ..errors import DataError, MismatchError, UnsupportedError, UsageError
 
 _texts_at_a_time = 256
+_about_tokens = re.compile("(^|,)(position|answers|contrast|mask)=")  # a decision; others name an output
+_names_tokenizer = re.compile("(^|,)tokenizer=")
 
 
 class _Tokens:
@@ -60,7 +63,7 @@ class TextNetwork:
 
     def __init__(
         self, network: Any, tokenizer: TokenizerLike | None, *, words: str | os.PathLike[str] | None = None,
-        decision: str | None = None, length: int | None = None, like: TextNetwork | None = None,
+        decision: str | int | None = None, length: int | None = None, like: TextNetwork | None = None,
     ) -> None:  # fmt: skip
         """``like``: makes numbers of texts where nothing is said of this network."""
         file = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
@@ -194,16 +197,22 @@ def _folder_of(named: Any) -> str | None:
     return os.fspath(place if place.is_dir() else place.parent)
 
 
-def _loaded(network: Any, decision: str | None, texts: _Tokens | _Words | None) -> Model:
+def _loaded(network: Any, decision: str | int | None, texts: _Tokens | _Words | None) -> Model:
     """Answers are looked up in the tokenizer of the texts where none is next to the network."""
     if decision is None:
         return load(network)
     file = texts.file if isinstance(texts, _Tokens) else None
     folder = _folder_of(network)
     alone = folder is None or not (pathlib.Path(folder) / "tokenizer.json").is_file()
-    if file is not None and alone and "tokenizer=" not in decision:
-        decision = f'{decision},tokenizer="{file}"'
+    if file is not None and alone and _needs_tokenizer(decision):
+        quoted = file.replace('"', '""')
+        decision = f'{decision},tokenizer="{quoted}"'
     return load(network, decision=decision)
+
+
+def _needs_tokenizer(decision: str | int) -> bool:
+    said = str(decision)
+    return _about_tokens.search(said) is not None and _names_tokenizer.search(said) is None
 
 
 def _beside(folder: str) -> str:

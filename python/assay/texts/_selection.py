@@ -71,7 +71,8 @@ def _unusual(network: TextNetwork, texts: Sequence[str], seen: Sequence[str] | N
 
 def select(
     network: Any, texts: Sequence[str], count: int, *, doubt: str = "margin", pool: float = 3, tokenizer: TokenizerLike | None = None,
-    words: str | os.PathLike[str] | None = None, decision: str | None = None, length: int | None = None, seen: Sequence[str] | None = None, layer: str | None = None,
+    words: str | os.PathLike[str] | None = None, decision: str | int | None = None, length: int | None = None,
+    seen: Sequence[str] | None = None, layer: str | None = None,
     components: int | None = None,
 ) -> list[int]:
     """Positions of doubtful texts that are unlike each other, in the order in which they are worth a label.

@@ -9,12 +9,14 @@ import os
 import pathlib
 import random
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DataError, UnsupportedError
 from ._table import read_text
+from .edits import Edit
 
 __all__ = ["Case", "Suite", "Test"]
 
@@ -31,7 +33,7 @@ _of_kind = {
 
 
 def _is_number(given: Any) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool)
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) <= sys.float_info.max
 
 
 def _is_text(given: Any) -> bool:
@@ -39,7 +41,12 @@ def _is_text(given: Any) -> bool:
 
 
 def _are_texts(given: Any) -> bool:
-    return isinstance(given, list) and all(map(_is_text, given))
+    return isinstance(given, (list, tuple)) and all(map(_is_text, given))
+
+
+def _are_edits(given: Any) -> bool:
+    """Names, or entries of one's own from Python."""
+    return all(isinstance(one, (str, Edit)) for one in (given if isinstance(given, (list, tuple)) else [given]))
 
 
 #: Of what an entry says, whether it is written as it has to be, and how that is.
@@ -47,9 +54,10 @@ _written_as: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("templates", "texts", "protect"), (_are_texts, "a list of texts")),
     **dict.fromkeys(("append", "prepend"), (lambda given: _is_text(given) or _are_texts(given), "a text or a list of texts")),
     "replace": (lambda given: isinstance(given, Mapping) and all(map(_is_text, given.values())), "a table of texts by what they replace"),
+    "edits": (_are_edits, "a list of names of edits"),
     "vary": (_is_text, "the name of a lexicon"),
     "most": (lambda given: _is_number(given) and given % 1 == 0 and given >= 1, "a number of texts, at least 1"),
-    **dict.fromkeys(("changes", "tolerance"), (_is_number, "a number")),
+    **dict.fromkeys(("changes", "tolerance"), (_is_number, "a finite number")),
 }
 _most_fillings = 1_000_000  # of a template, of which texts are drawn
 
@@ -117,11 +125,11 @@ class Suite:
     def __init__(self, content: Mapping[str, Any], name: str = "suite") -> None:
         self.name = name
         lexicons = content.get("lexicons", {})
-        if not isinstance(lexicons, Mapping) or not isinstance(content.get("tests", []), list):
+        if not isinstance(lexicons, Mapping) or not isinstance(content.get("tests", []), (list, tuple)):
             raise DataError(f"{name}: a suite has lexicons by name, and a list of tests")
         for lexicon, words in lexicons.items():
-            if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
-                raise DataError(f"{name}: lexicon '{lexicon}' is not a list of words")
+            if not words or not _are_texts(words):
+                raise DataError(f"{name}: lexicon '{lexicon}' is not a list of words; give it one text or more in []")
         unknown = set(content) - {"lexicons", "tests"}
         if unknown or not content.get("tests"):
             raise DataError(f"{name}: a suite has lexicons and tests{'; what is ' + ', '.join(sorted(unknown)) + '?' if unknown else ', and this one no tests'}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
+import itertools
 import json
 import pathlib
+import re
 from collections.abc import Iterator
 from typing import Any, Optional
 
@@ -23,6 +24,9 @@ def texts_and_labels(path: pathlib.Path, text: str, label: Optional[str]) -> tup
             raise UsageError(f"{path}: lines of text have no columns; leave out --label")
         return _lines(path, content)
     rows = _objects(path, content) if path.suffix == ".jsonl" else _rows(path, content)
+    if not rows:
+        each = "an object a line" if path.suffix == ".jsonl" else "a row of names of columns, then a row a text"
+        raise DataError(f"{path}: there are no texts; give {each}")
     texts = [str(_cell(path, rows, place, text)) for place in range(len(rows))]
     return texts, None if label is None else [_cell(path, rows, place, label) for place in range(len(rows))]
 
@@ -51,7 +55,9 @@ def long_fields() -> Iterator[None]:
 
 
 def _lines(path: pathlib.Path, content: str) -> tuple[list[str], Optional[list[Any]]]:
-    lines = content.replace("\r\n", "\n").removesuffix("\n").split("\n") if content else []
+    if not content:
+        raise DataError(f"{path}: there are no texts; give a text a line")
+    lines = content.replace("\r\n", "\n").removesuffix("\n").split("\n")
     parts = [line.rpartition("\t") for line in lines]
     labelled = sum(bool(tab) for _, tab, _ in parts)
     if labelled == 0:
@@ -62,11 +68,33 @@ def _lines(path: pathlib.Path, content: str) -> tuple[list[str], Optional[list[A
 
 
 def _rows(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
-    with long_fields():
-        try:
-            return list(csv.DictReader(io.StringIO(content, newline=""), delimiter="\t" if path.suffix == ".tsv" else ","))
-        except csv.Error as error:
-            raise DataError(f"{path}: {error}") from error
+    separator = "\t" if path.suffix == ".tsv" else ","
+    fields = list(_fields(path, content, separator))
+    header, rows = (fields[0], fields[1:]) if fields else ([], [])
+    for place, row in enumerate(rows):
+        if len(row) > len(header):
+            what = "tabs" if separator == "\t" else "commas"
+            raise DataError(
+                f"{path}: record {place} has {len(row)} fields, and there are {len(header)} columns; "
+                f"put texts with {what} in double quotes"
+            )
+    return [dict(itertools.zip_longest(header, row)) for row in rows]
+
+
+def _fields(path: pathlib.Path, content: str, separator: str) -> Iterator[list[str]]:
+    """Rows as the program has them: they end at line feeds, and carriage returns are kept in quotes alone."""
+    pattern = rf'(?:\r*"([^"]*(?:""[^"]*)*)("?))?([^{separator}\n]*)({separator}|\n|\Z)'
+    row: list[str] = []
+    for match in re.finditer(pattern, content):
+        quoted, closed, plain, end = match.groups()
+        if quoted is not None and not closed:
+            line = content.count("\n", 0, match.start()) + 1
+            raise DataError(f"{path}: line {line}: a quote is never closed; close it, and write quotes within it twice")
+        row.append((quoted or "").replace('""', '"') + plain.replace("\r", ""))
+        if end != separator:
+            if row != [""]:
+                yield row
+            row = []
 
 
 def _objects(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
@@ -87,8 +115,7 @@ def _objects(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
 def _cell(path: pathlib.Path, rows: list[dict[str, Any]], place: int, column: str) -> Any:
     row = rows[place]
     if all(column not in one for one in rows):
-        known = ", ".join(str(name) for name in rows[0] if name is not None)
-        raise DataError(f"{path}: there is no column '{column}'; there are {known}")
+        raise DataError(f"{path}: there is no column '{column}'; there are {', '.join(rows[0])}")
     if row.get(column) is None:
         raise DataError(f"{path}: record {place} has no '{column}'; leave it out")
     return row[column]
