@@ -72,9 +72,11 @@ void add_by_group(report::Document& document, const Dataset& data, std::span<con
   report::apply(question.conditions, document, measured);
 }
 
-report::Document evaluate_items(const Session& session, const DatasetPtr& data, const task::Task& task,
+report::Document evaluate_items(const Session& session, const Decided& decision,
                                 const EvaluationQuestion& question, const Setting& setting,
                                 Progress& progress) {
+  const DatasetPtr& data = decision.data;
+  const task::Task& task = *decision.task;
   report::check(question.conditions, measured_by(task));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   const std::vector<groups::Group> groups = groups::groups_of(*data);
@@ -88,6 +90,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   ranks().leave_to_first();
   if (predicted) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
+  if (!decision.inferred.empty()) document.notices.emplace_back(decision.inferred);
   results::add_warnings(document, results::item_warnings(found, *data));
   results::add_warnings(document, results::influence_warnings(session, data.get()));
   if (question.pictures > 0) add_pictures(document, session, data, task, evaluation, question);
@@ -101,14 +104,15 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
 
 report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
                           const Setting& setting, Progress& progress) {
-  const auto [data, task] =
+  const Decided decision =
       decided(question.task, session, given, question.accuracy, setting.batch, Need::judgement);
+  const DatasetPtr& data = decision.data;
   results::check_pairs(question.pairs, *data);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
-  if (!task && question.pictures > 0)
+  if (!decision.task && question.pictures > 0)
     fail(Fault::usage, "{} are of records with items in a picture, and here is one decision a record",
          About{"pictures", "{pictures}"});
-  if (task) return evaluate_items(session, data, *task, question, setting, progress);
+  if (decision.task) return evaluate_items(session, decision, question, setting, progress);
   report::check(question.conditions, measured_on(*data));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   const std::vector<groups::Group> groups = groups::groups_of(*data);
