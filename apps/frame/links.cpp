@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/uri.h"
 
 namespace assay::frame {

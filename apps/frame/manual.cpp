@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "apps/frame/completion.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::frame {
 namespace {

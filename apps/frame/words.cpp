@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "apps/frame/flags.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::frame {

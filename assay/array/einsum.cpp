@@ -8,7 +8,7 @@
 
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::array {
 namespace {

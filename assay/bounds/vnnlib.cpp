@@ -10,7 +10,7 @@
 
 #include <assay/bounds.h>
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::bounds {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/report/escape.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::evidence {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::evidence {
 namespace {

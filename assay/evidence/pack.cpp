@@ -14,9 +14,9 @@
 #include "assay/evidence/templates/filling.h"
 #include "assay/evidence/traceability.h"
 #include "assay/evidence/verdict.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
-#include "assay/support/text/ascii.h"
 #include "assay/support/text/shell.h"
 
 namespace assay::evidence {

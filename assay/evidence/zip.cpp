@@ -10,10 +10,10 @@
 
 #include <assay/error.h>
 #include "assay/evidence/manifest.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/zip_file.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::evidence {
 namespace {

@@ -6,8 +6,8 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/hash.h"
-#include "assay/support/text/ascii.h"
 #include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 

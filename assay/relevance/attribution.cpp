@@ -13,7 +13,7 @@
 #include "assay/relevance/methods.h"
 #include "assay/relevance/paths.h"
 #include "assay/relevance/reach.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::relevance {
 

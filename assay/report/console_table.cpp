@@ -5,7 +5,7 @@
 #include <span>
 
 #include "assay/report/percent.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::report {

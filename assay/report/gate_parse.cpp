@@ -3,7 +3,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::report {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/characters.h"
 
 namespace assay::text {

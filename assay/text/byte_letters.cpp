@@ -4,7 +4,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::text {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::text {
 

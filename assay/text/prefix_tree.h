@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::text {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::text {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/text/byte_letters.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::workbench {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/workbench/query/inspect_clause.h"
 #include "assay/workbench/query/names.h"
 

@@ -74,7 +74,10 @@ TEST(Adaptation, ChannelsStandWherePicturesHaveThem) {
 
 TEST(Adaptation, ANetworkWhoseScoreIsShiftedKeepsItsNotices) {
   test::Net net("fixed");
-  const Graph graph = net.build(net.dense("score", net.input({4, 3}), 3, 1));
+  const ValueId fixed =
+      net.builder.add("Reshape", "fixed",
+                      {net.input({4, 3}), net.builder.constant("shape", array::tensor(test::Ints{4, 3}))});
+  const Graph graph = net.build(net.dense("score", fixed, 3, 1));
   AdaptedNetwork network = adapted(graph, {.threshold = Threshold{.value = 0.3}}, nullptr, silence());
   const Session session = session_of(network, {}, nullptr, silence());
   EXPECT_THAT(session.graph().notices(),

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay {
 namespace {

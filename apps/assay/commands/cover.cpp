@@ -14,6 +14,7 @@
 #include "assay/coverage/settings.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/text/text.h"
+#include "assay/task/threshold.h"
 
 namespace assay::app {
 namespace {
@@ -184,7 +185,7 @@ class Cover final : public Command {
   void refuse_idle(const Settings& settings) const {
     if (question_.measure.shards > 1)
       refuse_without_effect({pairs_}, of_flags("with --shard: a part has no figures by characteristic"));
-    if (!learns() && question_.items.empty())
+    if (!learns() && question_.items.empty() && !shifts_the_score())
       refuse_without_effect({task_}, of_flags("without --train: the profile says what importance is of"));
     if (question_.state.empty())
       refuse_without_effect(of_state_, of_flags("without --state: no journal is kept"));
@@ -216,10 +217,13 @@ class Cover final : public Command {
     if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
     if (!heeded.clusters)
       refuse_without_effect(of_clusters_, on + "it is for important neurons and clusters");
-    if (!heeded.clusters && question_.items.empty())
+    if (!heeded.clusters && question_.items.empty() && !shifts_the_score())
       refuse_without_effect({task_}, of_flags("{}it is for important neurons and for items (--items)", on));
     if (!heeded.combinations) refuse_without_effect({reached_.option()}, on + "it is for aidc");
   }
+
+  // A threshold says which class a record is of, for every criterion.
+  bool shifts_the_score() const { return task::threshold_of(question_.task).has_value(); }
 
   static std::string named(const std::vector<Spec>& criteria) {
     std::vector<std::string> names;

@@ -7,8 +7,8 @@
 #include "apps/assay/inputs.h"
 #include "assay/answers/networks/inspection.h"
 #include "assay/inspection/statistics/resampling.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/input_file.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::app {
 namespace {

@@ -10,8 +10,8 @@
 #include "assay/data/given.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/monitor.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::answers {
 namespace {

@@ -9,9 +9,9 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/same_criterion.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/numbers/exact_count.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::coverage {
 namespace {

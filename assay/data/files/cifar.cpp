@@ -7,8 +7,8 @@
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
 #include "assay/data/files/archive.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/input_file.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::inline data {
 namespace {

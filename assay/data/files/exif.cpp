@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline data {
 namespace {

@@ -9,7 +9,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/csv.h"
 #include "assay/data/storage.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline data {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <assay/error.h>
 #include "assay/data/files/numpy.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/characters.h"
 
 namespace assay::inline data {

@@ -8,8 +8,8 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/table.h"
 #include "assay/data/labels.h"
+#include "assay/support/ascii.h"
 #include "assay/support/memory.h"
-#include "assay/support/text/ascii.h"
 #include "assay/support/text/blanks.h"
 
 namespace assay::inline data {

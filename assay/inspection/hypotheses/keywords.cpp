@@ -5,8 +5,8 @@
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
 #include "assay/inspection/symbols/text.h"
+#include "assay/support/ascii.h"
 #include "assay/support/files/hash.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::inspection {
 namespace {

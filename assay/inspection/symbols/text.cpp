@@ -4,8 +4,8 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
-#include "assay/support/text/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/visible.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline model {
 namespace {

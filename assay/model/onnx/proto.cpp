@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::onnx_format {

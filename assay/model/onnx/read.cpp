@@ -10,7 +10,7 @@
 #include "assay/model/onnx/number_texts.h"
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/upgrades/upgrade.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::onnx_format {

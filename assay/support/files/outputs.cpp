@@ -10,10 +10,10 @@
 #include <optional>
 
 #include <assay/error.h>
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/journal.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::inline support {
 namespace {

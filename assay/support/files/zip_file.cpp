@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include <assay/error.h>
+#include "assay/support/ascii.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/temporary_folder.h"
-#include "assay/support/text/ascii.h"
 
 namespace assay::inline support {
 namespace {

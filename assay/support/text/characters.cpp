@@ -1,6 +1,6 @@
 #include "assay/support/text/characters.h"
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::inline support {

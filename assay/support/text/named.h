@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/text.h"
 
 namespace assay::inline support {

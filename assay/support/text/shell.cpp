@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline support {
 

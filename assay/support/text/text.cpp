@@ -8,7 +8,7 @@
 #include <array>
 #include <numeric>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/base64.h"
 
 namespace assay::inline support {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline support {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline support {
 namespace {

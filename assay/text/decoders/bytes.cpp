@@ -1,6 +1,6 @@
 // Tokens that stand for bytes, as text again.
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/visible.h"

@@ -1,6 +1,6 @@
 // Decoders that change tokens as a file says.
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/text.h"
 #include "assay/text/decoders/catalogue.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/text/models/catalogue.h"
 #include "assay/text/models/pair_merger.h"
 #include "assay/text/models/vocabulary_model.h"

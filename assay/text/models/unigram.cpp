@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/text/models/best_pieces.h"
 #include "assay/text/models/catalogue.h"
 #include "assay/text/prefix_tree.h"

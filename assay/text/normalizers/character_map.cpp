@@ -1,6 +1,6 @@
 #include "assay/text/normalizers/character_map.h"
 
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 #include "assay/support/text/base64.h"
 #include "assay/support/text/characters.h"
 #include "assay/text/normalizers/catalogue.h"

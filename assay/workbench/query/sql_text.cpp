@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include <assay/error.h>
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::workbench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
-#include "assay/support/text/ascii.h"
+#include "assay/support/ascii.h"
 
 namespace assay::inline model {
 namespace {
